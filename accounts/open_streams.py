@@ -24,6 +24,7 @@ from django.db.models.functions import Now
 from django.http import HttpRequest
 
 from accounts.models import ApiToken, Ban, Scope, TeamMember, User
+from accounts.teams.roles import Right, has_right
 from common import sse
 from common.db.execution import run_in_db
 from common.errors import NotFound
@@ -214,7 +215,8 @@ def find_lost(rights: Collection[StreamRight]) -> set[StreamRight]:
     live = BrowserSession.objects.filter(expire_date__gt=Now())
     sessions = live.in_bulk(keys) if keys else {}
     in_teams = {right.user_id for right in rights if right.team and right.user_id}
-    members = {(member.user_id, member.team_id) for member in (_members(list(in_teams)) if in_teams else ())}
+    rows = _members(list(in_teams)) if in_teams else ()
+    members = {(row.user_id, row.team_id) for row in rows if has_right(row.role, Right.SEE)}
     return {
         right
         for right in rights

@@ -23,6 +23,7 @@ from models_registry.models.ledger import (
     PaidCallsHalt,
     SpendingDay,
     are_paid_calls_halted,
+    lock_order,
     person_account,
     provider_account,
     team_account,
@@ -184,7 +185,7 @@ def _reserve_stepwise(
     if bills and are_paid_calls_halted():
         raise OverBudget
     teams = Team.objects.in_bulk({account.team_id for account in amounts if account.team_id is not None})
-    for account in sorted(amounts):  # one order for all transactions, so that they cannot deadlock
+    for account in sorted(amounts, key=lock_order):
         team = teams.get(account.team_id)
         cap = budgets.get(account.name) if team is None else getattr(team, account.limit)
         if not SpendingDay.objects.reserve(account.day, account.name, amounts[account], cap=cap):

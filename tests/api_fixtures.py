@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from django.utils import timezone
 
 from accounts.actor import Actor
-from accounts.models import ApiToken, Scope
+from accounts.models import ApiToken, Scope, Team
 from battles import actions
 from battles.auto.port import Routed, RoutingRequest
 from battles.auto.store import store_decision
@@ -60,26 +60,27 @@ def publish() -> list[AggregationRun]:
     return list(AggregationRun.objects.filter(state=AggregationRun.State.DONE))
 
 
-def create_world(actor: Actor, *, with_boards: bool = False) -> World:
+def create_world(actor: Actor, *, with_boards: bool = False, place: Team | None = None) -> World:
+    """Create the data. place: where its sessions are; a team's battles are not published."""
     models, snapshots = contestants(), publish() if with_boards else []
     left, right = models[:2]
-    waiting, voted, void, live = (make.answered_battle(left, right, actor=actor) for _ in range(4))
+    waiting, voted, void, live = (make.answered_battle(left, right, actor=actor, place=place) for _ in range(4))
     actions.cast_vote(actor=actor, battle=voted, choice=Vote.Choice.LEFT)
     actions.give_feedback(battle=voted, tags={"left": ["clear"]}, comment="Short.")
     Battle.objects.filter(pk=void.pk).update(voided_at=timezone.now())
     Answer.objects.filter(turn__battle=void, side__position="left").update(state=Answer.State.FAILED, error="cut")
     make.turn(live, prompt="And then?")
-    unanswered = make.answered_battle(left, right, actor=actor)
+    unanswered = make.answered_battle(left, right, actor=actor, place=place)
     again = make.turn(unanswered, prompt="And then?")
     again.answers.update(state=Answer.State.FAILED, error="cut")
     Turn.objects.filter(pk=again.pk).update(state=Turn.State.DONE)
-    compared = _compared(actor, models)
-    discarded = make.answered_battle(left, right, actor=actor)
+    compared = _compared(actor, models, place)
+    discarded = make.answered_battle(left, right, actor=actor, place=place)
     actions.discard_session(discarded.session)
     document = keep_upload(actor=actor, content=b"A lighthouse by the sea.", name="notes.txt")
     picture = keep_upload(actor=actor, content=pictures.picture(), name="red.png")
     battles = [waiting, voted, void, live, unanswered, compared]
-    share = actions.publish(battle=voted)
+    shares = [actions.publish(battle=voted).public_id] if place is None else []
     tokens = []
     if actor.user is not None:
         tokens = [ApiToken.issue(user=actor.user, name="t", scopes=[Scope.READ])[0].public_id]
@@ -97,7 +98,7 @@ def create_world(actor: Actor, *, with_boards: bool = False) -> World:
             "snapshots": [run.public_id for run in snapshots],
             "boards": sorted({run.scope for run in snapshots}),
             "tokens": tokens,
-            "shares": [share.public_id],
+            "shares": shares,
             "uploads": [
                 document.public_id, picture.public_id,
                 *([] if sample is None else [benchmark_samples.document(sample.template.owner_user).public_id]),
@@ -117,9 +118,9 @@ def _decided(actor: Actor, models: list[LanguageModel]) -> RoutingDecision:
     return store_decision(actor=actor, request=RoutingRequest(("Hello",)), routed=routed)
 
 
-def _compared(actor: Actor, models: list[LanguageModel]) -> Battle:
+def _compared(actor: Actor, models: list[LanguageModel], place: Team | None) -> Battle:
     battle_request = BattleRequest(Battle.Mode.COMPARE, tuple(model.slug for model in models))
-    battle = actions.start_session(actor=actor, prompt="one two three", battle_request=battle_request)
+    battle = actions.start_session(actor=actor, prompt="one two three", battle_request=battle_request, place=place)
     make.complete_answers(battle)
     actions.give_stars(actor=actor, answer=Answer.objects.filter(turn__battle=battle)[0], stars=4)
     return battle

@@ -65,11 +65,17 @@ def team_model(
 
 
 def battle(
-    left: LanguageModel, right: LanguageModel, *, actor: Actor | None = None, prompt: str = "one two three"
+    left: LanguageModel,
+    right: LanguageModel,
+    *,
+    actor: Actor | None = None,
+    prompt: str = "one two three",
+    place: Team | None = None,
 ) -> Battle:
     """Create a blind battle whose first turn is queued."""
     actor = actor or visitor()
-    session = Session.objects.create(owner_user=actor.user, owner_visitor=actor.visitor, title=prompt[:60])
+    owner = {"owner_user": actor.user, "owner_visitor": actor.visitor}
+    session = Session.objects.create(**owner, title=prompt[:60], team=place)
     battle = Battle.objects.create(session=session, propensity=1.0)
     Side.objects.create(battle=battle, position=Position.LEFT, model=left)
     Side.objects.create(battle=battle, position=Position.RIGHT, model=right)
@@ -83,9 +89,11 @@ def turn(battle: Battle, *, prompt: str = "one two three") -> Turn:
     return turn
 
 
-def answered_battle(left: LanguageModel, right: LanguageModel, *, actor: Actor | None = None) -> Battle:
+def answered_battle(
+    left: LanguageModel, right: LanguageModel, *, actor: Actor | None = None, place: Team | None = None
+) -> Battle:
     """Create a battle that can be voted on, without calls to models."""
-    answered = battle(left, right, actor=actor)
+    answered = battle(left, right, actor=actor, place=place)
     complete_answers(answered)
     return answered
 

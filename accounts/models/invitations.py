@@ -2,6 +2,7 @@ import hashlib
 import secrets
 from datetime import datetime
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
@@ -34,6 +35,8 @@ class Invitation(models.Model):
     # The new member's; "" without a team.
     role = models.CharField(_("role"), max_length=7, choices=Role, blank=True, db_default="", editable=False)
     uses_left = models.PositiveSmallIntegerField(_("uses left"), default=1, db_default=1, editable=False)
+    # Ids of the people who joined the team by it: none of them, once removed, comes back by the same link.
+    joined = ArrayField(models.BigIntegerField(), default=list, db_default=[], editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, editable=False, related_name="invitations_made")
     created_at = models.DateTimeField(db_default=Now())

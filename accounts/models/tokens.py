@@ -2,6 +2,7 @@ import hashlib
 import secrets
 from datetime import datetime
 
+import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
@@ -62,6 +63,7 @@ class ApiToken(models.Model):
     class Meta:
         verbose_name = _("API token")
         verbose_name_plural = _("API tokens")
+        triggers = [pgtrigger.ReadOnly(name="a_token_stays_in_its_place", fields=["team"])]
 
     def __str__(self) -> str:
         return f"{self.name} (…{self.last_four})"

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db import IntegrityError, transaction
-from django.db.models import Case, F, Value, When
+from django.db.models import Case, F, Func, Value, When
 from django.db.models.functions import Now
 from django.dispatch import Signal
 from django.utils.translation import gettext as _
@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from accounts import audit
 from accounts.errors import InvitationUsed, InvitedUnderAnotherAddress, LastOwner, SlugTaken, TooManyInvitations
 from accounts.models import ApiToken, Ban, Invitation, Role, Team, TeamMember, User
+from accounts.teams.roles import Right, has_right
 from common.errors import NotFound
 
 # Sent with `team`, locked; a receiver refuses by an ArenaError.
@@ -102,7 +103,7 @@ def invite(
 
 @transaction.atomic
 def join(*, user: User, token: str) -> TeamMember:
-    """Return the person's membership by a link; a member uses nothing up and keeps the role.
+    """Return the person's membership by a link, once; a member uses nothing up and keeps the role.
 
     Raises InvitationUsed, InvitedUnderAnotherAddress.
     """
@@ -119,7 +120,9 @@ def join(*, user: User, token: str) -> TeamMember:
     is_last = Case(When(uses_left=1, then=Now()), default=Value(None))
     # A join would read what the first of two uses at once found, not what it left.
     left = Invitation.objects.filter(pk=invitation.pk, revoked_at=None, uses_left__gte=1)
-    if left.update(uses_left=F("uses_left") - 1, used_at=is_last) != 1:
+    left = left.exclude(joined__contains=[user.pk])
+    joined = Func(F("joined"), user.pk, function="array_append")
+    if left.update(uses_left=F("uses_left") - 1, used_at=is_last, joined=joined) != 1:
         raise InvitationUsed
     audit.record(user, "join team", f"team {invitation.team.slug}", role=invitation.role)
     return TeamMember.objects.create(
@@ -141,6 +144,7 @@ def add_member(*, by: User, team: Team, user: User, role: Role) -> TeamMember:
     if known is not None and role != Role.OWNER:
         _refuse_without_owner(known)
     member, _is_new = TeamMember.objects.update_or_create(team=team, user=user, defaults={"role": role})
+    _revoke_tokens_without_use(member)
     if role == Role.OWNER:
         Team.objects.filter(pk=team.pk).update(waits_since=None)
     audit.record(by, "set role in team", f"team {team.slug}", member=user.pk, role=role)
@@ -170,9 +174,10 @@ def set_role_by_issuer(*, team: Team, user: User, role: Role, issuer: str) -> No
     known = TeamMember.objects.filter(team=team, user=user).first()
     if known is not None and role != Role.OWNER:
         hand_over(known)
-    TeamMember.objects.update_or_create(
+    member, _is_new = TeamMember.objects.update_or_create(
         team=team, user=user, defaults={"role": role, "origin": TeamMember.Origin.ISSUER}
     )
+    _revoke_tokens_without_use(member)
     if role == Role.OWNER:
         Team.objects.filter(pk=team.pk).update(waits_since=None)
     audit.record(None, "set role in team", f"team {team.slug}", member=user.pk, role=role, issuer=issuer)
@@ -273,6 +278,15 @@ def _refuse_without_owner(member: TeamMember) -> None:
     raise LastOwner(_("Make %(person)s an owner first, for example.") % {"person": first.user} if first else "")
 
 
-def _remove(member: TeamMember) -> None:
+def _revoke_tokens_without_use(member: TeamMember) -> None:
+    if not has_right(member.role, Right.USE):
+        _revoke_tokens(member)
+
+
+def _revoke_tokens(member: TeamMember) -> None:
     ApiToken.objects.filter(user=member.user_id, team=member.team_id, revoked_at=None).update(revoked_at=Now())
+
+
+def _remove(member: TeamMember) -> None:
+    _revoke_tokens(member)
     TeamMember.objects.filter(pk=member.pk).delete()

@@ -5,6 +5,7 @@ from typing import Any, TypedDict
 from django.db import IntegrityError, transaction
 
 from accounts.actor import Actor
+from accounts.teams.places import require_place_id
 from battles import feedback
 from battles.actions.turns import refuse_unless_open
 from battles.errors import AlreadyVoted, NotVotedYet, StillAnswering, TakesNoStars, TakesNoVote, UnknownTag
@@ -39,8 +40,8 @@ class VoteContext(TypedDict):
 def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
     """Store the vote, which reveals the names; its battle has related rows set.
 
-    Raises TakesNoVote, BattleIsVoid, BattleIsHidden, StillAnswering, TooManyRequests, and AlreadyVoted if a vote
-    exists or another request stores one first.
+    Raises TakesNoVote, BattleIsVoid, BattleIsHidden, StillAnswering, TooManyRequests, NotInTeam, and AlreadyVoted if
+    a vote exists or another request stores one first.
     """
     try:  # outside atomic(): inside, the connection would be broken
         with transaction.atomic():
@@ -57,6 +58,7 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
         raise TakesNoVote
     if battle.vote_or_none is not None:
         raise AlreadyVoted
+    require_place_id(actor, battle.session.team_id)  # the names are the team's
     actor.count("vote", fail_open=True)
     turns = list(battle.turns.all())
     refuse_unless_open(battle, turns[-1])
@@ -188,7 +190,7 @@ def _check_tags(slugs: list[str], *, stored: list[str]) -> None:
 def give_stars(*, actor: Actor, answer: Answer, stars: int) -> StarRating:
     """The latest rating (1 to 5) counts; earlier ones are kept.
 
-    Raises TakesNoStars, StillAnswering and TooManyRequests.
+    Raises TakesNoStars, StillAnswering, TooManyRequests and NotInTeam.
     """
     answers = Answer.objects.select_for_update(of=("self",)).select_related("turn__battle__session", "side__model")
     answer = answers.get(pk=answer.pk)
@@ -198,6 +200,7 @@ def give_stars(*, actor: Actor, answer: Answer, stars: int) -> StarRating:
         raise StillAnswering
     if answer.state != Answer.State.DONE:
         raise TakesNoStars
+    require_place_id(actor, answer.turn.battle.session.team_id)
     actor.count("star", fail_open=True)
     place = _place_of_evidence(answer.turn.battle.session, [answer.side.model])
     LanguageModel.of_every_owner.filter(pk=answer.side.model_id, has_votes=False).update(has_votes=True)

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import Model, QuerySet
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
@@ -14,11 +15,14 @@ from battles.admin.interactions import FailureFilter
 from battles.admin.model_tests import ModelTestAdmin
 from battles.admin.servers import ServersAdmin
 from battles.admin.sides import ChoiceFilter, choice_column, model_column, side_column
-from battles.models import Answer, Battle, Session, Side, Turn, Vote
+from battles.models import Answer, Attachment, Battle, Report, Session, Side, Turn, Vote
 from common.admin.estimated_count import EstimatedCountAdmin
+from common.admin.of_site import OfSiteForModerators
 from common.admin.read_only import ReadOnlyAdmin
 from models_registry.admin.models import LanguageModelAdmin
 from models_registry.models import LanguageModel
+from uploads.admin import UploadAdmin
+from uploads.models import Upload
 
 
 def _pk(request: HttpRequest) -> int:
@@ -55,7 +59,8 @@ class TurnInline(ReadOnlyInline):
 
 
 @admin.register(Session)
-class SessionAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
+class SessionAdmin(OfSiteForModerators, EstimatedCountAdmin, ReadOnlyAdmin):
+    of_site = Q(team=None) | Q(Exists(Report.objects.filter(case__battle__session=OuterRef("pk"))))
     list_display = ["public_id", "shown_title", "owner_user", "archived", "created_at", "last_active_at"]
     list_select_related = ["owner_user"]
     readonly_fields = ["shown_title"]
@@ -73,7 +78,8 @@ class SessionAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
 
 
 @admin.register(Battle)
-class BattleAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
+class BattleAdmin(OfSiteForModerators, EstimatedCountAdmin, ReadOnlyAdmin):
+    of_site = Q(session__team=None) | Q(Exists(Report.objects.filter(case__battle=OuterRef("pk"))))
     list_display = ["public_id", "session", "mode", "created_at", "voided_at"]
     list_select_related = ["session"]
     list_filter = ["created_at", "mode", ("voided_at", admin.EmptyFieldListFilter)]
@@ -120,7 +126,17 @@ class VoteAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
         return vote.comment if is_readable and vote.comment else "–"
 
 
-admin.site.unregister(LanguageModel)
+admin.site.unregister([LanguageModel, Upload])
+
+
+@admin.register(Upload)
+class UsedUploadAdmin(UploadAdmin):
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Upload]:
+        """Leave out files of teams: their names are texts, too."""
+        hidden = Turn.objects.exclude(battle__session__in=Session.objects.readable_by_staff())
+        attached = Attachment.objects.filter(upload=OuterRef("pk"), turn__in=hidden)
+        uploads: QuerySet[Upload] = super().get_queryset(request)
+        return uploads if settings.ARENA_OPERATORS_READ_TEAMS else uploads.exclude(Exists(attached))
 
 
 @admin.register(LanguageModel)

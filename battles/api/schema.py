@@ -150,6 +150,7 @@ OPERATIONS: Operations = {
             errors.NotExamined,
             errors.BudgetReached,
             errors.ModelsOverBudget,
+            NotInTeam,
         ),
     ),
     (BattleViewSet, "stream"): Operation(
@@ -173,6 +174,7 @@ OPERATIONS: Operations = {
             TooManyRequests,
             errors.BudgetReached,
             errors.ModelsOverBudget,
+            NotInTeam,
         ),
     ),
     (BattleViewSet, "vote"): Operation(
@@ -187,6 +189,7 @@ OPERATIONS: Operations = {
             errors.BattleIsHidden,
             errors.TakesNoVote,
             TooManyRequests,
+            NotInTeam,
         ),
     ),
     (BattleViewSet, "feedback"): Operation(

@@ -23,6 +23,16 @@ if TYPE_CHECKING:
     from battles.models.votes import Vote
 
 
+_SESSION_IS_IN_ANOTHER_PLACE = """
+    IF (SELECT team_id FROM battles_session WHERE id = OLD.session_id)
+        IS DISTINCT FROM (SELECT team_id FROM battles_session WHERE id = NEW.session_id)
+    THEN
+        RAISE EXCEPTION 'a_battle_stays_in_its_place' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+"""
+
+
 class BattleQuerySet(models.QuerySet["Battle"]):
     def owned_by(self, actor: Actor) -> "BattleQuerySet":
         if actor.user is not None:
@@ -130,6 +140,15 @@ class Battle(models.Model):
             models.CheckConstraint(
                 condition=Q(consent_withdrawn_at=None) | ~Q(consent=""), name="only_consent_that_was_given_is_withdrawn"
             ),
+        ]
+        triggers = [
+            pgtrigger.Trigger(
+                name="a_battle_stays_in_its_place",
+                when=pgtrigger.Before,
+                operation=pgtrigger.UpdateOf("session_id"),  # type: ignore[no-untyped-call]
+                condition=pgtrigger.Q(old__session__df=pgtrigger.F("new__session")),
+                func=_SESSION_IS_IN_ANOTHER_PLACE,
+            )
         ]
         # Used by the administration: number of today's battles, list by date.
         indexes = [
@@ -250,7 +269,8 @@ class Side(models.Model):
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("model_id"),  # type: ignore[no-untyped-call]
                 declare=[("owner", "bigint")],
                 func=_MODEL_IS_ANOTHER_TEAMS,
-            )
+            ),
+            pgtrigger.ReadOnly(name="a_side_stays_in_its_battle", fields=["battle"]),
         ]
 
     def __str__(self) -> str:

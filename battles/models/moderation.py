@@ -124,6 +124,22 @@ class ModerationEndpoint(models.Model):
         verbose_name = _("moderation endpoint")
         verbose_name_plural = _("moderation endpoint")
         constraints = [models.CheckConstraint(condition=Q(id=1), name="there_is_one_moderation_endpoint")]
+        triggers = [
+            pgtrigger.Trigger(
+                name="a_teams_key_moderates_no_prompts",
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("provider_id"),  # type: ignore[no-untyped-call]
+                func="""
+                    IF EXISTS (
+                        SELECT FROM models_registry_provider WHERE id = NEW.provider_id AND team_id IS NOT NULL
+                    ) THEN
+                        RAISE EXCEPTION 'a_teams_key_moderates_no_prompts' USING ERRCODE = 'check_violation';
+                    END IF;
+                    RETURN NEW;
+                """,
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.provider}: {self.model}" if self.model else str(self.provider)

@@ -47,6 +47,35 @@ def _team_of_evidence() -> "models.ForeignKey[Team | None]":
     )  # fmt: skip
 
 
+_VOTE_IS_OF_ANOTHER_PLACE = """
+    IF NEW.team_id IS DISTINCT FROM (
+        SELECT session.team_id FROM battles_battle AS battle
+        JOIN battles_session AS session ON session.id = battle.session_id
+        WHERE battle.id = NEW.battle_id
+    ) OR NEW.on_site_boards AND EXISTS (
+        SELECT FROM models_registry_languagemodel
+        WHERE id IN (NEW.model_left_id, NEW.model_right_id) AND team_id IS NOT NULL
+    ) THEN
+        RAISE EXCEPTION 'a_vote_is_of_its_sessions_place' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+"""
+_STARS_ARE_OF_ANOTHER_PLACE = """
+    IF NOT EXISTS (
+        SELECT FROM battles_answer AS answer
+        JOIN battles_side AS side ON side.id = answer.side_id
+        JOIN battles_battle AS battle ON battle.id = side.battle_id
+        JOIN battles_session AS session ON session.id = battle.session_id
+        JOIN models_registry_languagemodel AS model ON model.id = side.model_id
+        WHERE answer.id = NEW.answer_id AND session.team_id IS NOT DISTINCT FROM NEW.team_id
+            AND NOT (NEW.on_site_boards AND model.team_id IS NOT NULL)
+    ) THEN
+        RAISE EXCEPTION 'stars_are_of_their_sessions_place' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+"""
+
+
 class _IsIn(models.Func):
     """`IN` with all numbers as one parameter: a statement has at most 65,535."""
 
@@ -213,6 +242,13 @@ class Vote(models.Model):
                 """,
             ),
             pgtrigger.Protect(name="a_vote_is_never_deleted", operation=pgtrigger.Delete),
+            pgtrigger.Trigger(
+                name="a_vote_is_of_its_sessions_place",
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
+                operation=pgtrigger.Insert,
+                func=_VOTE_IS_OF_ANOTHER_PLACE,
+            ),
             forbid_truncate("votes_are_never_emptied"),
         ]
 
@@ -288,6 +324,13 @@ class StarRating(models.Model):
                 fields=["answer", "stars", "order", "created_at", "team", "on_site_boards"],
             ),
             pgtrigger.Protect(name="given_stars_are_never_deleted", operation=pgtrigger.Delete),
+            pgtrigger.Trigger(
+                name="stars_are_of_their_sessions_place",
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
+                operation=pgtrigger.Insert,
+                func=_STARS_ARE_OF_ANOTHER_PLACE,
+            ),
             forbid_truncate("given_stars_are_never_emptied"),
         ]
 

@@ -11,9 +11,9 @@ from django.views.decorators.http import require_POST
 
 from battles.admin.sides import ChoiceFilter, choice_column, model_column
 from battles.side_words import choice_label
+from common.admin.of_site import OfSiteForModerators
 from common.admin.read_only import ReadOnlyAdmin
 from leaderboard import actions
-from leaderboard.admin.of_site import OfSiteForModerators
 from leaderboard.boards.dropped_votes import dropped_votes
 from leaderboard.models import AggregationRun, EloRating, ImportedBoard, PairTally, Standing
 

@@ -20,9 +20,9 @@ from accounts.models import User
 from battles.admin.evidence import VoteAdmin
 from battles.models import Vote, VoteQuerySet
 from common.admin.estimated_count import EstimatedCountAdmin
+from common.admin.of_site import OfSiteForModerators
 from common.admin.read_only import ReadOnlyAdmin
 from leaderboard import actions
-from leaderboard.admin.of_site import OfSiteForModerators
 from leaderboard.boards.evidence import evidence_text
 from leaderboard.counting import reviews
 from leaderboard.errors import ReviewIsDecided

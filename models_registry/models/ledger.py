@@ -2,6 +2,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
+import pgtrigger
 from django.db import models
 from django.db.models import DecimalField, F, OuterRef, Q, Subquery, Sum, Value
 from django.db.models.functions import Cast, Coalesce, Concat, Now
@@ -50,6 +51,14 @@ class Account(NamedTuple):
     day: date
     team_id: int | None = None
     limit: str = ""
+
+
+def lock_order(account: Account) -> tuple[int, str, date]:
+    """Return the key by which every transaction locks accounts, so that they cannot deadlock.
+
+    Payers come first: a turn that ends locks them before the provider and the site.
+    """
+    return ("team", "person", "provider", SITE).index(account.name.partition(":")[0]), account.name, account.day
 
 
 def provider_account(provider_id: int | str) -> str:
@@ -198,16 +207,33 @@ class Charge(models.Model):
             # Used by a team's spending page.
             models.Index(fields=["team", "created_at"], name="charges_of_a_team", condition=Q(team__isnull=False)),
         ]
+        triggers = [
+            pgtrigger.Trigger(
+                name="a_charges_model_is_of_its_place",
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("model_id", "team_id"),  # type: ignore[no-untyped-call]
+                func="""
+                    IF EXISTS (
+                        SELECT FROM models_registry_languagemodel
+                        WHERE id = NEW.model_id AND team_id IS NOT NULL AND team_id IS DISTINCT FROM NEW.team_id
+                    ) THEN
+                        RAISE EXCEPTION 'a_charges_model_is_of_its_place' USING ERRCODE = 'check_violation';
+                    END IF;
+                    RETURN NEW;
+                """,
+            )
+        ]
 
     def __str__(self) -> str:
         return f"charge {self.pk}"
 
     @property
     def accounts(self) -> list[Account]:
-        """Return the accounts that pay, in the order of locks, as settle.sql."""
+        """Return the accounts that pay, in the order of locks."""
         payers = accounts_of_payer(self.person, self.team_id, day=self.day, month=self.month, site_pays=self.site_pays)
         site = [Account(SITE, self.day)] if self.site_pays else []
-        return sorted([*payers, Account(provider_account(self.provider_id), self.day), *site])
+        return sorted([*payers, Account(provider_account(self.provider_id), self.day), *site], key=lock_order)
 
 
 class PaidCallsHalt(models.Model):

@@ -1,7 +1,7 @@
 -- Reserve money for charges (a JSON array of objects) in accounts, given as arrays of names, first days of periods, amounts
 -- and budgets; a team's budget is the named column of its row. Return whether it is granted, and the charges' ids in the
 -- array's order. Nothing happens where an account has no row of the period yet or too little money, or paid calls are
--- halted. Rows are locked in the order of names, as Python compares them.
+-- halted. Rows are locked in the order of lock_order, in the module models.ledger.
 WITH asked AS (
     SELECT
         asked.account, asked.day, asked.amount,
@@ -23,10 +23,11 @@ WITH asked AS (
         asked.budget IS NULL OR day.reserved + day.spent + asked.amount <= asked.budget AS is_affordable
     FROM models_registry_spendingday AS day JOIN asked USING (account, day)
     WHERE (SELECT count(*) FROM asked) = (
-        -- Without locks if a row is missing: it is inserted first, in the order of names.
+        -- Without locks if a row is missing: it is inserted first, in the order of locks.
         SELECT count(*) FROM models_registry_spendingday AS known JOIN asked USING (account, day)
     )
-    ORDER BY account COLLATE "C", day.day
+    ORDER BY
+        array_position(ARRAY['team', 'person', 'provider', 'site'], split_part(account, ':', 1)), account COLLATE "C", day.day
     FOR NO KEY UPDATE OF day
 ), charge AS (
     SELECT * FROM ROWS FROM (

@@ -1,5 +1,5 @@
 -- Store the costs of charges (arrays of ids and US dollars) and release their reservations; skip settled charges.
--- Charges are locked by id, then accounts in the order of names, as Python compares them: Charge.accounts.
+-- Charges are locked by id, then accounts in the order of lock_order, in the module models.ledger.
 WITH ended AS (
     SELECT * FROM unnest(%(charges)s::bigint[], %(costs)s::numeric[]) AS ended (id, cost)
 ), unsettled AS MATERIALIZED (
@@ -32,7 +32,9 @@ WITH ended AS (
 ), held AS MATERIALIZED (
     SELECT day.id, totals.released, totals.spent
     FROM models_registry_spendingday AS day JOIN totals ON totals.account = day.account AND totals.day = day.day
-    ORDER BY day.account COLLATE "C", day.day
+    ORDER BY
+        array_position(ARRAY['team', 'person', 'provider', 'site'], split_part(day.account, ':', 1)),
+        day.account COLLATE "C", day.day
     FOR NO KEY UPDATE OF day
 )
 UPDATE models_registry_spendingday AS day

@@ -17,6 +17,13 @@ _MODEL_IS_ANOTHER_TEAMS = """
     END IF;
     RETURN NEW;
 """
+# A rule of the site may be about one token of any place.
+_NAMES_ANOTHER_TEAMS_CALLERS = """
+    IF NEW.team_id IS DISTINCT FROM (SELECT team_id FROM accounts_apitoken WHERE id = NEW.token_id) THEN
+        RAISE EXCEPTION 'a_rules_token_is_of_its_team' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+"""
 _SHARE = [MinValueValidator(0), MaxValueValidator(1)]
 
 
@@ -100,7 +107,15 @@ class Rule(models.Model):
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("model_id", "team_id"),  # type: ignore[no-untyped-call]
                 condition=pgtrigger.Q(new__model__isnull=False),
                 func=_MODEL_IS_ANOTHER_TEAMS,
-            )
+            ),
+            pgtrigger.Trigger(
+                name="a_rules_token_is_of_its_team",
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("token_id", "team_id"),  # type: ignore[no-untyped-call]
+                condition=pgtrigger.Q(new__team__isnull=False, new__token__isnull=False),
+                func=_NAMES_ANOTHER_TEAMS_CALLERS,
+            ),
         ]
 
     def __str__(self) -> str:

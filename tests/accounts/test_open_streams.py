@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,8 +15,9 @@ from django.db.models.functions import Now
 from accounts import open_streams
 from accounts.actions import delete_account
 from accounts.actor import Actor
-from accounts.models import ApiToken, Ban, Role, Scope, TeamMember, User
+from accounts.models import ApiToken, Ban, Role, Scope, Team, User
 from accounts.open_streams import StreamRight, find_lost
+from accounts.teams import actions as team_actions
 from battles.models import Battle, Call
 from gateway.models import Exchange
 from models_registry.versions import set_price
@@ -132,18 +134,46 @@ def test_stream_of_a_page_ends(site: str, member: User, fake_provider: FakeProvi
     fake_provider.go_on()
 
 
-def test_stream_of_removed_team_member_ends(site: str, member: User, fake_provider: FakeProvider):
+def remove(team: Team, member: User) -> None:
+    team_actions.remove_member(by=member, member=team.members.get(user=member))
+
+
+def demote(team: Team, member: User) -> None:
+    team_actions.set_role(by=member, member=team.members.get(user=member), role=Role.GUEST)
+
+
+def archive(team: Team, member: User) -> None:
+    team_actions.archive_team(by=member, team=team)
+
+
+OF_TEAMS = pytest.mark.parametrize("lose", [remove, demote, archive])
+
+
+@OF_TEAMS
+def test_stream_of_lost_team_member_ends(site: str, member: User, fake_provider: FakeProvider, lose: Any):
     team = make.team(members={Role.MEMBER: [member]})
     token = ApiToken.issue(user=member, name="t", scopes=list(Scope), team=team)[1]
     reader = browser_reader(site, member)
     started = Reader(site, token).start_battle(PROMPT)
     url = reader.client.get(f"/api/v1/battles/{started['id']}/").json()["stream_url"]
 
-    def leave(member: User) -> None:
-        TeamMember.objects.filter(user=member).delete()
-
-    assert names_until_lost(reader, url, member, fake_provider, leave) == ["end"]
+    assert names_until_lost(reader, url, member, fake_provider, partial(lose, team)) == ["end"]
     fake_provider.go_on()
+
+
+@OF_TEAMS
+def test_gateway_answer_of_lost_team_member_ends(site: str, member: User, fake_provider: FakeProvider, lose: Any):
+    team = make.team(members={Role.MEMBER: [member]})
+    reader = Reader(site, make.token(member, team=team))
+    model = make.model("slow", at=fake_provider.base_url)
+    body = {"model": model.slug, "stream": True, "messages": [{"role": "user", "content": PROMPT}]}
+    with ThreadPoolExecutor(1) as threads:
+        answer = threads.submit(reader.post, "/v1/chat/completions", json=body)
+        wait_for(lambda: fake_provider.paused == 1)
+        lose(team, member)
+        assert "not_authenticated" in answer.result().text
+    assert reader.get("/v1/models").status_code == 401
+    assert reader.api("GET", "sessions/").status_code == 401
 
 
 def test_stream_of_a_blocked_visitor_ends(site: str, fake_provider: FakeProvider):

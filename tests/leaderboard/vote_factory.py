@@ -18,8 +18,9 @@ def ballot(
     left: LanguageModel, right: LanguageModel, choice: str, *, voter: str = "", excluded: str = "", **facts: object
 ) -> Vote:
     """Return a vote on a new battle, to be stored by `cast_all`."""
+    session = Session(team=facts.get("team"))
     return Vote(
-        battle=Battle(session=Session(), propensity=1), choice=choice, model_left=left, model_right=right,
+        battle=Battle(session=session, propensity=1), choice=choice, model_left=left, model_right=right,
         turn_count=1, voter=voter or f"visitor:{next(_numbers)}", excluded_reason=excluded, **facts,
     )  # fmt: skip
 

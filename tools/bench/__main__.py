@@ -28,6 +28,7 @@ from tools.bench import (  # noqa: E402
     promptfoo_scores,
     route,
     scenarios,
+    teams,
 )
 from tools.bench.arena import Bench  # noqa: E402
 from tools.bench.capacity.fastchat import fastchat  # noqa: E402
@@ -52,6 +53,7 @@ SCENARIOS = {
     "aggregation": boards.aggregation,
     "board": boards.board,
     "pages": pages.pages,
+    "teams": teams.teams,
     "checks": checks.checks,
     "imports": imports.imports,
     "peers": peers.peers,

@@ -15,7 +15,7 @@ MODELS = """
 MAKE_USER = "from accounts.models import User; User.objects.create_user('bench@example.org')"
 NO_LIMITS = {
     f"ARENA_LIMIT_{action}_{role}": "off"
-    for action in ("BATTLE", "TURN", "VOTE", "GATEWAY")
+    for action in ("BATTLE", "TURN", "VOTE", "GATEWAY", "READ")
     for role in ("VISITOR", "MEMBER", "NETWORK", "NETWORK48")
 }
 NO_LIMITS |= {f"ARENA_STREAMS_{scope}": "10000" for scope in ("PERSON", "NETWORK", "PROCESS")}

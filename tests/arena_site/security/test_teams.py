@@ -25,6 +25,7 @@ from tests.arena_site.security.url_access import TEAMS
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 SENT = {"role": "member", "uses": 2, "days": 3, "name": "New", "slug": "new-address", "colour": "red"}
+SENT["status"] = "paused"
 NO_SUCH_METHOD, NOT_ALLOWED, HIDDEN = 405, 403, 404
 
 
@@ -48,7 +49,8 @@ class World:
             "row_id": Category.of_every_owner.get().pk, "rule_id": Rule.objects.get(team=self.team).pk,
             "test_id": "none", "change_id": 1,
         }  # fmt: skip
-        return address.format(slug=slug or self.team.slug, public_id="nothing" if slug else public_id, **ids)
+        query = "?picker=one" if address.endswith("/choices/") else ""
+        return address.format(slug=slug or self.team.slug, public_id="nothing" if slug else public_id, **ids) + query
 
 
 @pytest.fixture
