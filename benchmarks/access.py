@@ -197,7 +197,7 @@ def may_change(actor: Actor, run: Run) -> bool:
 
 
 def may_grade(actor: Actor, run: Run) -> bool:
-    """In a team, all members judge its answers."""
+    """Return whether the actor judges answers of a run: in a team, all members do."""
     return owns(actor, run) if run.team_id is None else _has_right(actor, run.team_id, Right.USE)
 
 

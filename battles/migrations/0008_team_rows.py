@@ -4,17 +4,15 @@ import pgtrigger.compiler
 import pgtrigger.migrations
 from django.db import migrations
 
-from battles.sql import read_sql
 
 
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('battles', '0006_team_blind_charges'),
+        ('battles', '0007_team_questions'),
     ]
 
     operations = [
-        migrations.RunSQL(read_sql("settle_blind_charges_3.sql"), migrations.RunSQL.noop),
         pgtrigger.migrations.AddTrigger(
             model_name='battle',
             trigger=pgtrigger.compiler.Trigger(name='a_battle_stays_in_its_place', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."session_id" IS DISTINCT FROM (NEW."session_id"))', func="\n    IF (SELECT team_id FROM battles_session WHERE id = OLD.session_id)\n        IS DISTINCT FROM (SELECT team_id FROM battles_session WHERE id = NEW.session_id)\n    THEN\n        RAISE EXCEPTION 'a_battle_stays_in_its_place' USING ERRCODE = 'check_violation';\n    END IF;\n    RETURN NEW;\n", hash='dc5a79e3ddccfc91c6d1a302b106dbb07eec74ee', operation='UPDATE OF "session_id"', pgid='pgtrigger_a_battle_stays_in_its_place_fff8b', table='battles_battle', when='BEFORE')),

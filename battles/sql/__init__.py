@@ -9,9 +9,9 @@ from common import sql_files
 FUNCTIONS = {
     "battles_next_vote_order": "vote_order.sql",
     "battles_next_star_order": "star_order.sql",
-    "battles_settle_blind_charges": "settle_blind_charges_3.sql",
+    "battles_settle_blind_charges": "settle_blind_charges_2.sql",
 }
-TRIGGERS = {"an_ended_turn_settles_its_blind_charges": "settle_blind_charges_3.sql"}
+TRIGGERS = {"an_ended_turn_settles_its_blind_charges": "settle_blind_charges_2.sql"}
 
 
 @cache

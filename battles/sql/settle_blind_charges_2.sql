@@ -1,6 +1,6 @@
 -- Settle the blind charges of turns that just ended, by the visible characters (docs/adr/0063). A turn that was never
--- claimed, and a side that failed without a word, cost nothing. Accounts are locked in the order of names, as in
--- models_registry/sql/settle.sql.
+-- claimed, and a side that failed without a word, cost nothing. Accounts are locked in the order of
+-- models_registry/sql/settle.sql, which follows in the same transaction for the provider and the site.
 CREATE OR REPLACE FUNCTION battles_settle_blind_charges() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM changed WHERE state = 'done') THEN
@@ -41,7 +41,9 @@ BEGIN
     ), held AS MATERIALIZED (
         SELECT day.id, totals.released, totals.spent
         FROM models_registry_spendingday AS day JOIN totals ON totals.account = day.account AND totals.day = day.day
-        ORDER BY day.account COLLATE "C", day.day
+        ORDER BY
+            array_position(ARRAY['team', 'person', 'provider', 'site'], split_part(day.account, ':', 1)),
+            day.account COLLATE "C", day.day
         FOR NO KEY UPDATE OF day
     )
     UPDATE models_registry_spendingday AS day

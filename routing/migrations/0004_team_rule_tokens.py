@@ -8,7 +8,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('routing', '0002_team_rules'),
+        ('routing', '0003_team_snapshots'),
     ]
 
     operations = [

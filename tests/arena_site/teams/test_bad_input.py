@@ -1,4 +1,4 @@
-"""What people try against the borders of teams: places that disagree, names of others, endings in the middle."""
+"""Attempts against the borders of teams: places that disagree, names of others, endings in the middle."""
 
 import json
 import re
