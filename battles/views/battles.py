@@ -179,6 +179,9 @@ def session_page(
 ) -> HttpResponse:
     """rename_form: an invalid one to show again."""
     battles = [page_battle(battle) for battle in get_session_battles(session)]
+    has_left = session.team_id is not None and session.team_id not in request.actor.memberships
+    if has_left:
+        battles = [_read_only(battle) for battle in battles]
     live = [battle["id"] for battle in battles if battle["stream_url"]]
     submitted = rename_form or form
     set_teams(request.actor, [session])
@@ -186,6 +189,7 @@ def session_page(
     context = {
         "session": session,
         "is_in_team": member is not None,
+        "has_left": has_left,
         "place_of_page": member.team if member is not None and has_right(member.role, Right.SEE) else None,
         "battles": battles,
         # Reloads pages without JavaScript, but not while they show an invalid form, whose input would be lost.
@@ -221,6 +225,11 @@ def page_battle(battle: Battle) -> PageBattle:
     decision = battle.decision_or_none
     dial = "" if decision is None else dial_name(decision.dial)
     return {**payload, "version": ".".join(map(str, [payload["id"], *facts, *allowed])), "dial": dial}
+
+
+def _read_only(battle: PageBattle) -> PageBattle:
+    """Return the battle as a person sees it who has left its team."""
+    return {**battle, "can_vote": False, "can_follow_up": False, "can_regenerate": False}
 
 
 def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | None = None) -> HttpResponse:

@@ -95,8 +95,23 @@ def test_removed_member_cannot_share_and_reads_why(team: Team, owner: User, batt
     client = make.browser(Actor(user=User.signed_in.get(pk=ada.pk)))
 
     assert client.post(f"{session.get_absolute_url()}share/", {"shared": "1"}).status_code == 403
-    assert "You are no longer in the team of this session." in client.get(session.get_absolute_url()).content.decode()
+    page = client.get(session.get_absolute_url()).content.decode()
+    assert "You are no longer in the team of this session." in page
+    assert 'name="prompt"' not in page
     assert "Physics" in client.get("/sessions/").content.decode()
+
+
+def test_removed_member_is_shown_no_vote(team: Team, owner: User, battle: Battle):
+    team_actions.add_member(by=owner, team=team, user=make.user(), role=Role.OWNER)
+    client = make.browser(Actor(user=owner))
+    assert 'name="choice"' in client.get(battle.session.get_absolute_url()).content.decode()
+
+    team_actions.remove_member(by=owner, member=team.members.get(user=owner))
+
+    client = make.browser(Actor(user=User.signed_in.get(pk=owner.pk)))
+    page = client.get(battle.session.get_absolute_url()).content.decode()
+    assert "You are no longer in the team of this session." in page
+    assert 'name="choice"' not in page
 
 
 def test_team_reads_only_shared_sessions(team: Team, owner: User, battle: Battle):
