@@ -99,7 +99,7 @@ def read_identity(issuer: Issuer, claims: JsonObject, access_token: object) -> I
         email=email,
         is_verified=is_verified,
         session=_text(issuer, claims, "sid", MAX_SESSION_LENGTH),
-        named={claim: _named(issuer, documents, claim, is_complete=userinfo is not None) for claim in of_groups},
+        named={claim: _named(documents, claim, is_complete=userinfo is not None) for claim in of_groups},
         documents=documents,
     )
 
@@ -162,7 +162,7 @@ def _text(issuer: Issuer, claims: JsonObject, name: str, maximum: int) -> str:
     return text
 
 
-def _named(issuer: Issuer, documents: list[JsonObject], claim: str, *, is_complete: bool) -> Named:
+def _named(documents: list[JsonObject], claim: str, *, is_complete: bool) -> Named:
     """is_complete: userinfo answered, or was not needed."""
     sent = [value for document in documents if (value := find(document, claim)) is not None]
     if not sent:
@@ -170,6 +170,7 @@ def _named(issuer: Issuer, documents: list[JsonObject], claim: str, *, is_comple
         is_elsewhere = isinstance(elsewhere, dict) and claim in elsewhere
         return Named(Groups.UNKNOWN if is_elsewhere or not is_complete else Groups.ABSENT)
     names = names_in(sent[0])
-    if len(names) > MAX_GROUPS or any(len(name) > MAX_GROUP_LENGTH for name in names):
-        raise ClaimTooLong(issuer, claim)
-    return Named(Groups.SENT, frozenset(names))
+    if len(names) > MAX_GROUPS:
+        return Named(Groups.UNKNOWN)
+    # No group that is set up here has a longer name.
+    return Named(Groups.SENT, frozenset(name for name in names if len(name) <= MAX_GROUP_LENGTH))

@@ -55,8 +55,6 @@ def _nothing_is_stored():
         ({"sub": "s" * 10_000}, "claim_too_long"),
         ({"email": "a" * 10_000 + "@example.org"}, "claim_too_long"),
         ({"sid": "s" * 10_000}, "claim_too_long"),
-        ({"groups": ["g" * 10_000]}, "claim_too_long"),
-        ({"groups": [f"g{number}" for number in range(2001)]}, "claim_too_long"),
         ({"sub": "nul\0"}, "claim_invalid"),
         ({"email": ["ada@example.org"]}, "claim_invalid"),
         ({"email": "ada@example.org\r\nBcc: eve@example.com"}, "claim_invalid"),

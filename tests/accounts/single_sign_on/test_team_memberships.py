@@ -43,8 +43,12 @@ def membership(team: Team, user: User) -> tuple[str, str] | None:
         ([{"name": "professors"}], "manager"),
         ("physicists", "member"),
         (["chemists"], None),
+        ([*(f"group-{number}" for number in range(500)), "physicists"], Role.MEMBER),
+        (["x" * 10_000, "physicists"], Role.MEMBER),
+        ("x" * 10_000, None),
         ([], None),
     ],
+    ids=lambda value: str(value)[:40],
 )
 def test_groups_make_members(issuer: FakeIssuer, team: Team, roles: Any, role: str | None):
     user = signed_in(issuer, realm_access={"roles": roles})
@@ -67,6 +71,7 @@ def test_membership_comes_changes_and_goes(issuer: FakeIssuer, team: Team):
         ({}, {"sub": "person-1"}, "absent"),
         ({"realm_access": None}, {"sub": "person-1"}, "absent"),
         ({"_claim_names": {CLAIM: "src1"}}, {"sub": "person-1"}, "unknown"),  # more groups than fit into the token
+        ({"realm_access": {"roles": [f"group-{number}" for number in range(2001)]}}, {"sub": "person-1"}, "unknown"),
         ({}, None, "unknown"),  # userinfo does not answer
         ({}, {"sub": "person-2"}, "unknown"),
     ],
