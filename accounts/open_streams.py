@@ -90,6 +90,12 @@ async def until_lost(
     pieces: AsyncIterator[bytes], right: StreamRight, *, last: Callable[[], bytes] | None = None
 ) -> AsyncGenerator[bytes]:
     """Yield the pieces, or what `last` returns instead of the rest; without `last` the response breaks off."""
+    lost: set[StreamRight] = await run_in_db(find_lost, [right]) if right.team is not None else set()
+    if lost:  # a person who has left asks for it again
+        await pieces.aclose()  # type: ignore[attr-defined]  # generators, all of them
+        if last is not None:
+            yield last()
+        return
     with watched(right):
         try:
             async with aclosing(pieces):  # type: ignore[type-var]  # generators, all of them

@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
-from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
+from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh, trigger_client_event
 from django_htmx.middleware import HtmxDetails
 
 from accounts.actor import ActorRequest, ensure_known_actor
@@ -179,7 +179,7 @@ def session_page(
 ) -> HttpResponse:
     """rename_form: an invalid one to show again."""
     battles = [page_battle(battle) for battle in get_session_battles(session)]
-    has_left = session.team_id is not None and session.team_id not in request.actor.memberships
+    has_left = _has_left(request, session)
     if has_left:
         battles = [_read_only(battle) for battle in battles]
     live = [battle["id"] for battle in battles if battle["stream_url"]]
@@ -188,7 +188,7 @@ def session_page(
     member = request.actor.memberships.get(session.team_id or 0)
     context = {
         "session": session,
-        "is_in_team": member is not None,
+        "is_in_team": session.team_id is not None and not has_left,
         "has_left": has_left,
         "place_of_page": member.team if member is not None and has_right(member.role, Right.SEE) else None,
         "battles": battles,
@@ -229,7 +229,23 @@ def page_battle(battle: Battle) -> PageBattle:
 
 def _read_only(battle: PageBattle) -> PageBattle:
     """Return the battle as a person sees it who has left its team."""
-    return {**battle, "can_vote": False, "can_follow_up": False, "can_regenerate": False}
+    return {
+        **battle,
+        "turns": [{**turn, "is_live": False} for turn in battle["turns"]],
+        "stream_url": None,
+        "can_vote": False,
+        "can_follow_up": False,
+        "can_stop": False,
+        "can_regenerate": False,
+    }
+
+
+def _has_left(request: PageRequest, session: Session) -> bool:
+    """Return whether the session is of a team that the person may no longer use."""
+    if session.team_id is None:
+        return False
+    member = request.actor.memberships.get(session.team_id)
+    return member is None or not has_right(member.role, Right.USE)
 
 
 def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | None = None) -> HttpResponse:
@@ -239,6 +255,8 @@ def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | No
 def _fragment_of(request: PageRequest, battle: Battle, form: PromptForm | None = None) -> HttpResponse:
     if not request.htmx:
         return redirect(battle)
+    if _has_left(request, battle.session):
+        return HttpResponseClientRefresh()
     context = {"battle": page_battle(battle), "follow_up_form": form or PromptForm()}
     return render(request, "battles/battle.html#battle", context, status=422 if form else 200)
 

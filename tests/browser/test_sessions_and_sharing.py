@@ -9,6 +9,7 @@ from tests.browser.helpers.arenas import ask
 from tests.browser.helpers.axe import violations, violations_in_the_dark
 from tests.browser.helpers.browser_inputs import Hand, fresh, new_context, with_zoomed_keys
 from tests.browser.helpers.pictures import look
+from tests.fake_provider import PAUSE, FakeProvider
 from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.browser
@@ -39,6 +40,12 @@ team = create_team(by=owner, owner=owner, name="Physics KEY", slug="physics-KEY"
 create_team(by=owner, owner=owner, name="History KEY", slug="history-KEY", colour="red")
 soon = timezone.now() + timedelta(days=1)
 print(invite(by=owner, team=team, role=Role.MEMBER, uses=2, expires_at=soon)[1])
+"""
+# Joins the first of them.
+MEMBER = """
+from accounts.models import TeamMember
+member = User.objects.create_user("member-KEY@example.org", "a-good-password-1")
+TeamMember.objects.create(team=team, user=member, role=Role.MEMBER)
 """
 
 
@@ -286,3 +293,37 @@ def test_class_is_invited_and_reads_a_shared_session(arena: Arena, hand: Hand, b
     student.reload()
     expect(student.locator(".status")).to_have_text("404")
     student.context.close()
+
+
+@pytest.mark.parametrize("end", ["demoted", "removed"])
+def test_open_answer_ends_with_the_membership(
+    arena: Arena, fake_provider: FakeProvider, browser: Browser, page: Page, end: str
+):
+    """The second browser is the owner's."""
+    key = f"stream-{end}"
+    arena.shell(f"{PEOPLE}\n{MEMBER}".replace("KEY", key))
+    owner = new_context(browser).new_page()
+    sign_in_as(owner, arena, f"owner-{key}@example.org")
+    owner.goto(f"{arena.url}/teams/physics-{key}/members/")
+    row = owner.locator("li", has_text=f"member-{key}@example.org")
+    sign_in_as(page, arena, f"member-{key}@example.org")
+    page.goto(f"{arena.url}/?team=physics-{key}")
+    page.locator("#prompt").fill(f"one {PAUSE} two")
+    page.get_by_role("button", name="Start the battle").click()
+    expect(page.locator(".answer").first).to_contain_text("one")
+
+    if end == "demoted":
+        row.locator("select").select_option("guest")
+        row.get_by_role("button", name="Save").click()
+        expect(owner.get_by_text("is changed.")).to_be_visible()
+    else:
+        row.locator("summary").click()
+        row.get_by_role("button", name="Remove from the team").click()
+        expect(row).to_have_count(0)
+    # The page looks again when the stream ends, within 5 s on a calm machine.
+    expect(page.get_by_text("You are no longer in the team of this session.")).to_be_visible()
+    assert page.locator("[sse-connect], #prompt").count() == 0
+    look(page, f"left-{end}")
+    page.goto(f"{arena.url}/teams/physics-{key}/")
+    expect(page.locator(".status")).to_have_text("403" if end == "demoted" else "404")
+    owner.context.close()
