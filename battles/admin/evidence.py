@@ -136,7 +136,7 @@ class UsedUploadAdmin(UploadAdmin):
         hidden = Turn.objects.exclude(battle__session__in=Session.objects.readable_by_staff())
         attached = Attachment.objects.filter(upload=OuterRef("pk"), turn__in=hidden)
         uploads: QuerySet[Upload] = super().get_queryset(request)
-        return uploads if settings.ARENA_OPERATORS_READ_TEAMS else uploads.exclude(Exists(attached))
+        return uploads if settings.ARENA_OPERATORS_READ_TEAMS else uploads.filter(team=None).exclude(Exists(attached))
 
 
 @admin.register(LanguageModel)

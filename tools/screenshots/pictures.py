@@ -259,6 +259,7 @@ LEFT_OUT = {
         "/teams/{slug}/archive/", "/teams/{slug}/members/{public_id}/*/",
         "/teams/{slug}/invitations/{public_id}/revoke/", "/terms/accept/", "/uploads/{public_id}/encoding/",
         "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/", "/benchmarks/r/{public_id}/budget/",
+        "/benchmarks/t/{public_id}/copy/",
         "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/items/{item_id}/grade/",
         "/benchmarks/r/{public_id}/publish/", "/benchmarks/import/apply/", "/benchmarks/import/columns/",
         "/teams/{slug}/models/site/", "/teams/{slug}/models/providers/{provider_id}/?*/",

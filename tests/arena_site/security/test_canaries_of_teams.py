@@ -15,7 +15,19 @@ from accounts.teams import actions as team_actions
 from battles import actions
 from battles.auto.port import Routed, RoutingRequest
 from battles.auto.store import store_decision
-from battles.models import Answer, Attachment, Battle, Call, RoutingDecision, Session, Vote
+from battles.models import (
+    Answer,
+    Attachment,
+    Battle,
+    Call,
+    Category,
+    ModerationRule,
+    PromptSuggestion,
+    RoutingDecision,
+    Session,
+    Vote,
+)
+from benchmarks.models import Run, Template
 from common.text.markdown import render
 from gateway.models import Exchange
 from leaderboard.models import AggregationRun
@@ -28,6 +40,7 @@ from tests.arena_site.security.read_requests import Arena, paths
 from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.teams.votes import cast_in
 from tests.site_urls import addresses
+from tests.worlds.benchmarks import samples as benchmark_samples
 from uploads.actions import keep_upload
 from uploads.models import Upload
 
@@ -36,7 +49,8 @@ MARKER = "zyxomma"
 COST, PRICE = "31415.92", "2.71828183"
 # What only the team's people may read.
 TEXTS = ["prompt", "answer", "thought", "comment", "title", "file", "filetext"]
-NAMES = ["model", "maker", "upstream", "provider", "host", "keyend", "rule", "teamname", "teamslug", "member", "token"]
+NAMES = ["model", "maker", "upstream", "provider", "host", "keyend", "rule", "teamname", "teamslug", "member", "token",
+         "topic", "topicslug", "phrase", "pattern", "suggestion", "template", "run"]  # fmt: skip
 MORE = [
     "/?mode=direct", "/?mode=compare", "/?mode=side_by_side", "/?mode=auto", "/votes/", "/models/?search=model",
     "/models/choices/?picker=one&find=zyx", "/sessions/?search=prompt", "/leaderboard/?search=model",
@@ -61,9 +75,11 @@ def team() -> Team:
     _battle(team, member, model)
     _money(team, member, model)
     Rule.objects.create(team=team, target="model", model=model, note=word("rule"), is_active=True, order=1)
+    _questions(team)
+    _benchmark(team, member)
     token, _ = ApiToken.issue(user=member, name=word("token"), scopes=[Scope.GATEWAY], team=team)
     Exchange.objects.create(
-        user=member, token=token, asked_model=word("model"), cost=Decimal(PRICE), texts={"a": word("prompt")}
+        user=member, token=token, team=team, asked_model=word("model"), cost=Decimal(PRICE), texts={"a": word("prompt")}
     )
     soon, email = timezone.now() + timedelta(days=1), f"{word('member')}@b.example"
     team_actions.invite(by=owner, team=team, role=Role.MEMBER, uses=1, expires_at=soon, email=email)
@@ -96,8 +112,22 @@ def _battle(team: Team, member: User, model: LanguageModel) -> None:
     actions.give_feedback(battle=Battle.objects.get(pk=battle.pk), tags={}, comment=word("comment"))
     assert not voted.on_site_boards
     routed = Routed(RoutingDecision.Target.MODEL, (model,), "coding", 0.5, 0.9, "best", "learned 1")
-    decision = store_decision(actor=actor, request=RoutingRequest((word("prompt"),)), routed=routed)
-    RoutingDecision.objects.filter(pk=decision.pk).update(battle=battle, session=battle.session)
+    request = RoutingRequest((word("prompt"),), team_id=team.pk)
+    store_decision(actor=actor, request=request, routed=routed, session=battle.session, battle=battle)
+
+
+def _questions(team: Team) -> None:
+    Category.of_every_owner.create(
+        team=team, slug=word("topicslug"), name=word("topic"), description=word("topic"), phrases=[word("phrase")]
+    )
+    ModerationRule.of_every_owner.create(team=team, category=word("rule"), patterns=[word("pattern")], action="warn")
+    PromptSuggestion.of_every_owner.create(team=team, texts={"en": word("suggestion")})
+
+
+def _benchmark(team: Team, member: User) -> None:
+    sample = benchmark_samples.sample(member, [LanguageModel.objects.get(slug="ada")], team)
+    Template.objects.filter(pk=sample.template.pk).update(name=word("template"), description=word("template"))
+    Run.objects.filter(pk=sample.run.pk).update(name=word("run"))
 
 
 def _money(team: Team, member: User, model: LanguageModel) -> None:
@@ -215,7 +245,7 @@ def test_members_read_the_words(arena: Arena, team: Team):
     owner = make.browser(Actor(user=team.members.get(role=Role.OWNER).user))
     model = LanguageModel.of_every_owner.get(team=team)
     begin = f"/teams/{team.slug}/"
-    file = Upload.objects.get().public_id
+    file = Upload.objects.get(name__contains=word("file")).public_id
     read_by_member = [f"/s/{session.public_id}/", "/uploads/", f"/uploads/{file}/text/", "/accounts/tokens/", begin]
     of_member = found(client, read_by_member, TEXTS + NAMES)
     of_owner = found(
@@ -228,8 +258,12 @@ def test_members_read_the_words(arena: Arena, team: Team):
             f"{begin}models/{model.pk}/",
             f"{begin}models/providers/{model.provider_id}/",
             f"{begin}invitations/",
+            f"{begin}questions/",
+            f"/?team={team.slug}",
+            f"/benchmarks/?team={team.slug}",
+            f"/benchmarks/?show=runs&team={team.slug}",
         ],
         TEXTS + NAMES,
     )
     read = {kind for words in [*of_member.values(), *of_owner.values()] for kind in words}
-    assert {*TEXTS, *NAMES, "cost"} - read == {"rule", "keyend"}
+    assert {*TEXTS, *NAMES, "cost"} - read == {"keyend", "phrase", "pattern"}

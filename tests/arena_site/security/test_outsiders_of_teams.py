@@ -18,9 +18,11 @@ from django.utils import timezone
 from accounts.actor import Actor
 from accounts.models import ApiToken, Role, Scope, Team, User
 from accounts.teams import actions
+from battles.models import Category
 from common.ids import new_public_id
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel
+from routing.models import Rule
 from tests import api_fixtures, make
 from tests.arena_site.security import url_access
 from tests.leaderboard.tally_checks import aggregate
@@ -110,7 +112,9 @@ def _ids(team: Team, owner: User, owned: api_fixtures.World, model: LanguageMode
     cast_in(team, [model, *api_fixtures.contestants()][:2], left=3, right=2)
     aggregate()
     snapshot = AggregationRun.objects.filter(team=team).latest("pk").public_id
-    sample = benchmark_samples.sample(owned.actor.user, api_fixtures.contestants()[:2])
+    sample = benchmark_samples.sample(owned.actor.user, [model, *api_fixtures.contestants()][:2], team)
+    category = Category.of_every_owner.create(team=team, slug="optics", name="Optics", phrases=["lens"])
+    rule = Rule.objects.create(team=team, target="model", model=model)
     case = sample.template.versions.get(state="draft").cases.earliest("pk")
     token, _ = ApiToken.issue(user=owned.actor.user, name="t", scopes=[Scope.READ], team=team)
     soon = timezone.now() + timedelta(days=1)
@@ -124,7 +128,15 @@ def _ids(team: Team, owner: User, owned: api_fixtures.World, model: LanguageMode
         "/teams/{slug}/": slug,
         "/teams/{slug}/members/": {**slug, "public_id": member},
         "/teams/{slug}/invitations/": {**slug, "public_id": row.public_id or ""},
-        "/teams/{slug}/models/": {**slug, "provider_id": model.provider_id, "model_id": model.pk},
+        "/teams/{slug}/models/": {
+            **slug,
+            "provider_id": model.provider_id,
+            "model_id": model.pk,
+            "test_id": new_public_id(),
+            "change_id": 1,
+        },
+        "/teams/{slug}/questions/": {**slug, "kind": "categories", "row_id": category.pk},
+        "/teams/{slug}/rules/": {**slug, "rule_id": rule.pk},
         "/teams/{slug}/sessions/": {**slug, "public_id": owned.waiting.session.public_id},
         "/api/v1/teams/{slug}/": slug,
         "/api/v1/teams/{slug}/members/": {**slug, "public_id": member},
@@ -165,7 +177,7 @@ def requests(world: World, queries: int = 1) -> Iterator[tuple[str, str, dict[st
     for address in addresses():
         if "{" in address and not address.startswith(OF_NO_TEAM):
             for values in world.values(address):
-                nothing = {name: unknown(value) for name, value in values.items()}
+                nothing = {name: value if name == "kind" else unknown(value) for name, value in values.items()}
                 words = {str(nothing[name]): str(value) for name, value in values.items() if nothing[name] != value}
                 yield address.format(**values), address.format(**nothing), words
         elif "{" not in address and not address.startswith(WITHOUT_QUERIES):
