@@ -1,3 +1,4 @@
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import pairwise
@@ -55,14 +56,14 @@ def icon_url(digest: str) -> str:
 
 
 def model_cards(models: Iterable[LanguageModel]) -> list[ModelCardPayload]:
-    """Return full descriptions of one owner's models; two queries if provider and prices are fetched."""
+    """Return full descriptions of a place's models; two queries if provider and prices are fetched."""
     models = list(models)
-    owner = models[0].team_id if models else None
-    families: dict[str, list[LanguageModel]] = {}
-    versions = LanguageModel.objects.on_boards_of(owner).public().filter(team=owner)
+    owner = next((model.team_id for model in models if model.team_id is not None), None)
+    families: defaultdict[tuple[int | None, str], list[LanguageModel]] = defaultdict(list)
+    versions = LanguageModel.objects.on_boards_of(owner).public()
     for version in versions.filter(family__in={model.family for model in models}).select_related("team", "provider"):
-        families.setdefault(version.family, []).append(version)
-    return [_card(model, sorted(families[model.family], key=attrgetter("version"))) for model in models]
+        families[version.team_id, version.family].append(version)
+    return [_card(model, sorted(families[model.team_id, model.family], key=attrgetter("version"))) for model in models]
 
 
 def _card(model: LanguageModel, versions: list[LanguageModel]) -> ModelCardPayload:

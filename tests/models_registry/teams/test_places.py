@@ -3,8 +3,10 @@
 import pytest
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from accounts.actor import Actor
 from accounts.models import Team
 from battles.models import Battle, Session, Side
 from models_registry import drawable_cache, versions
@@ -187,3 +189,28 @@ def test_administration_names_teams_where_there_are_some(admin_client):  # type:
     make.team_model(make.team())
     Team.objects.get().save()
     assert "column-team" in admin_client.get(address).content.decode()
+
+
+def test_api_lists_models_of_the_named_place():
+    make.model(slug="bert", name="Bert")
+    make.model(slug="carla", name="Carla")
+    owner = make.user()
+    team = make.team(owner, slug="physics")
+    make.team_model(team, slug="bert", name="Our Bert")
+    browser, outsider = make.browser(Actor(user=owner)), make.browser(make.member())
+    program = Client(headers={"Authorization": f"Bearer {make.token(owner, team=team)}"})
+
+    def ids(client: Client, query: str = "") -> list[str]:
+        return [model["id"] for model in client.get(f"/api/v1/models/{query}").json()["results"]]
+
+    assert ids(browser) == ids(outsider) == ["bert", "carla"]
+    assert ids(browser, "?team=physics") == ids(program) == ["carla", "physics~bert"]
+    assert ids(browser, "?team=physics&drawable=true") == ["carla", "physics~bert"]
+    assert browser.get("/api/v1/models/physics~bert/?team=physics").json()["name"] == "Our Bert"
+    for client, path in (
+        (browser, "/api/v1/models/physics~bert/"),
+        (outsider, "/api/v1/models/?team=physics"),
+        (outsider, "/api/v1/models/physics~bert/?team=physics"),
+        (program, "/api/v1/models/?team="),
+    ):
+        assert client.get(path).status_code == 404
