@@ -1,6 +1,5 @@
 import json
 
-import pgtrigger
 from django.db import connection, models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -8,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import ApiToken, Team, User
 from battles.models import Battle, Call, RoutingDecision
+from common.db.triggers import refuse_rows
 from common.ids import new_public_id
 from gateway.sql import read_sql
 
@@ -16,8 +16,7 @@ SETTLED_COLUMNS = [
     "public_id", "user_id", "token_id", "asked_model", "decision_id", "call_id", "fallbacks", "is_stream",
     "prompt_tokens", "completion_tokens", "cost", "finish_reason", "error", "session_digest", "team_id",
 ]  # fmt: skip
-_OF_ANOTHER_PLACE = """
-    IF EXISTS (
+_OF_ANOTHER_PLACE = """EXISTS (
         SELECT FROM accounts_apitoken WHERE id = NEW.token_id AND team_id IS DISTINCT FROM NEW.team_id
     ) OR EXISTS (
         SELECT FROM battles_routingdecision WHERE id = NEW.decision_id AND team_id IS DISTINCT FROM NEW.team_id
@@ -27,11 +26,7 @@ _OF_ANOTHER_PLACE = """
     ) OR EXISTS (
         SELECT FROM battles_call AS call JOIN models_registry_languagemodel AS model ON model.id = call.model_id
         WHERE call.id = NEW.call_id AND model.team_id IS NOT NULL AND model.team_id IS DISTINCT FROM NEW.team_id
-    ) THEN
-        RAISE EXCEPTION 'an_exchange_is_of_one_place' USING ERRCODE = 'check_violation';
-    END IF;
-    RETURN NEW;
-"""
+    )"""
 
 
 class ExchangeQuerySet(models.QuerySet["Exchange"]):
@@ -94,13 +89,10 @@ class Exchange(models.Model):
             models.Index(fields=["created_at"], name="exchanges_by_time"),
         ]
         triggers = [
-            pgtrigger.Trigger(
-                name="an_exchange_is_of_one_place",
-                when=pgtrigger.After,
-                timing=pgtrigger.Immediate,  # a restore defers it
-                operation=pgtrigger.Insert
-                | pgtrigger.UpdateOf("team_id", "token_id", "decision_id", "battle_id", "call_id"),  # type: ignore[no-untyped-call]
-                func=_OF_ANOTHER_PLACE,
+            refuse_rows(
+                "an_exchange_is_of_one_place",
+                _OF_ANOTHER_PLACE,
+                updated=("team_id", "token_id", "decision_id", "battle_id", "call_id"),
             )
         ]
 

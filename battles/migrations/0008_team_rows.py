@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='moderationendpoint',
-            trigger=pgtrigger.compiler.Trigger(name='a_teams_key_moderates_no_prompts', sql=pgtrigger.compiler.UpsertTriggerSql(constraint='CONSTRAINT', func="\n                    IF EXISTS (\n                        SELECT FROM models_registry_provider WHERE id = NEW.provider_id AND team_id IS NOT NULL\n                    ) THEN\n                        RAISE EXCEPTION 'a_teams_key_moderates_no_prompts' USING ERRCODE = 'check_violation';\n                    END IF;\n                    RETURN NEW;\n                ", hash='188913af10d144b2ece57ac99c3e93b5e49b7a14', operation='INSERT OR UPDATE OF "provider_id"', pgid='pgtrigger_a_teams_key_moderates_no_prompts_2b5ff', table='battles_moderationendpoint', timing='DEFERRABLE INITIALLY IMMEDIATE', when='AFTER')),
+            trigger=pgtrigger.compiler.Trigger(name='a_teams_key_moderates_no_prompts', sql=pgtrigger.compiler.UpsertTriggerSql(constraint='CONSTRAINT', func="\n    IF EXISTS (\n        SELECT FROM models_registry_provider WHERE id = NEW.provider_id AND team_id IS NOT NULL\n    ) THEN\n        RAISE EXCEPTION 'a_teams_key_moderates_no_prompts' USING ERRCODE = 'check_violation';\n    END IF;\n    RETURN NEW;\n", hash='b3c94f448e9e096865cf29bf89cda92bd02d2613', operation='INSERT OR UPDATE OF "provider_id"', pgid='pgtrigger_a_teams_key_moderates_no_prompts_2b5ff', table='battles_moderationendpoint', timing='DEFERRABLE INITIALLY IMMEDIATE', when='AFTER')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='side',

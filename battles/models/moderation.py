@@ -1,6 +1,5 @@
 from typing import TYPE_CHECKING
 
-import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -14,18 +13,17 @@ from battles.models.battles import Battle
 from battles.models.owners import SiteManager, fixed_owner, team_field
 from battles.models.turns import Turn
 from battles.text.matching import Matcher, expression_matcher, phrase_matcher
+from common.db.triggers import refuse_rows
 from models_registry.models import Provider
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
 
-_RULE_IS_A_TEAMS = """
-    IF EXISTS (SELECT FROM battles_moderationrule WHERE id = NEW.rule_id AND team_id IS NOT NULL) THEN
-        RAISE EXCEPTION 'a_verdict_is_by_a_rule_of_the_site' USING ERRCODE = 'check_violation';
-    END IF;
-    RETURN NEW;
-"""
+_RULE_IS_A_TEAMS = "EXISTS (SELECT FROM battles_moderationrule WHERE id = NEW.rule_id AND team_id IS NOT NULL)"
+_KEY_IS_A_TEAMS = """EXISTS (
+        SELECT FROM models_registry_provider WHERE id = NEW.provider_id AND team_id IS NOT NULL
+    )"""
 
 
 class Action(models.TextChoices):
@@ -124,22 +122,7 @@ class ModerationEndpoint(models.Model):
         verbose_name = _("moderation endpoint")
         verbose_name_plural = _("moderation endpoint")
         constraints = [models.CheckConstraint(condition=Q(id=1), name="there_is_one_moderation_endpoint")]
-        triggers = [
-            pgtrigger.Trigger(
-                name="a_teams_key_moderates_no_prompts",
-                when=pgtrigger.After,
-                timing=pgtrigger.Immediate,  # a restore defers it
-                operation=pgtrigger.Insert | pgtrigger.UpdateOf("provider_id"),  # type: ignore[no-untyped-call]
-                func="""
-                    IF EXISTS (
-                        SELECT FROM models_registry_provider WHERE id = NEW.provider_id AND team_id IS NOT NULL
-                    ) THEN
-                        RAISE EXCEPTION 'a_teams_key_moderates_no_prompts' USING ERRCODE = 'check_violation';
-                    END IF;
-                    RETURN NEW;
-                """,
-            )
-        ]
+        triggers = [refuse_rows("a_teams_key_moderates_no_prompts", _KEY_IS_A_TEAMS, updated=("provider_id",))]
 
     def __str__(self) -> str:
         return f"{self.provider}: {self.model}" if self.model else str(self.provider)
@@ -220,15 +203,7 @@ class ModerationVerdict(models.Model):
     class Meta:
         verbose_name = _("moderation verdict")
         verbose_name_plural = _("moderation verdicts")
-        triggers = [
-            pgtrigger.Trigger(
-                name="a_verdict_is_by_a_rule_of_the_site",
-                when=pgtrigger.After,
-                timing=pgtrigger.Immediate,  # a restore defers it
-                operation=pgtrigger.Insert | pgtrigger.UpdateOf("rule_id"),  # type: ignore[no-untyped-call]
-                func=_RULE_IS_A_TEAMS,
-            )
-        ]
+        triggers = [refuse_rows("a_verdict_is_by_a_rule_of_the_site", _RULE_IS_A_TEAMS, updated=("rule_id",))]
 
     def __str__(self) -> str:
         return f"{self.category}: {self.get_action_display()}"

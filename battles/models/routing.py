@@ -10,6 +10,7 @@ from accounts.models import ApiToken, Team
 from battles.models.battles import Battle
 from battles.models.sessions import Session
 from battles.text.labels import UNDETERMINED
+from common.db.triggers import refuse_rows
 from common.ids import new_public_id
 from models_registry.models import LanguageModel
 
@@ -18,19 +19,14 @@ DECISION_FACTS = [
     "model", "runner_up", "confidence", "win_chance", "cost_expected", "cost_best", "dial", "propensity", "explored",
     "candidates", "reason", "details", "micros", "team",
 ]  # fmt: skip
-_OF_ANOTHER_PLACE = """
-    IF EXISTS (
+_OF_ANOTHER_PLACE = """EXISTS (
         SELECT FROM models_registry_languagemodel
         WHERE id IN (NEW.model_id, NEW.runner_up_id) AND team_id IS NOT NULL AND team_id IS DISTINCT FROM NEW.team_id
     ) OR EXISTS (
         SELECT FROM battles_session WHERE id = NEW.session_id AND team_id IS DISTINCT FROM NEW.team_id
     ) OR EXISTS (
         SELECT FROM accounts_apitoken WHERE id = NEW.token_id AND team_id IS DISTINCT FROM NEW.team_id
-    ) THEN
-        RAISE EXCEPTION 'a_decision_is_of_one_place' USING ERRCODE = 'check_violation';
-    END IF;
-    RETURN NEW;
-"""
+    )"""
 
 
 class RoutingDecisionQuerySet(models.QuerySet["RoutingDecision"]):
@@ -118,13 +114,7 @@ class RoutingDecision(models.Model):
         ]
         triggers = [
             pgtrigger.ReadOnly(name="facts_of_a_decision_never_change", fields=DECISION_FACTS),
-            pgtrigger.Trigger(
-                name="a_decision_is_of_one_place",
-                when=pgtrigger.After,
-                timing=pgtrigger.Immediate,  # a restore defers it
-                operation=pgtrigger.Insert | pgtrigger.UpdateOf("session_id", "token_id"),  # type: ignore[no-untyped-call]
-                func=_OF_ANOTHER_PLACE,
-            ),
+            refuse_rows("a_decision_is_of_one_place", _OF_ANOTHER_PLACE, updated=("session_id", "token_id")),
         ]
 
     def __str__(self) -> str:

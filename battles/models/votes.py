@@ -12,7 +12,7 @@ from accounts.models import Team
 from battles.models.battles import Battle
 from battles.models.turns import Answer
 from battles.text.labels import UNDETERMINED
-from common.db.triggers import forbid_truncate
+from common.db.triggers import forbid_truncate, refuse_rows
 from models_registry.models import LanguageModel
 
 
@@ -47,21 +47,15 @@ def _team_of_evidence() -> "models.ForeignKey[Team | None]":
     )  # fmt: skip
 
 
-_VOTE_IS_OF_ANOTHER_PLACE = """
-    IF NEW.team_id IS DISTINCT FROM (
+_VOTE_IS_OF_ANOTHER_PLACE = """NEW.team_id IS DISTINCT FROM (
         SELECT session.team_id FROM battles_battle AS battle
         JOIN battles_session AS session ON session.id = battle.session_id
         WHERE battle.id = NEW.battle_id
     ) OR NEW.on_site_boards AND EXISTS (
         SELECT FROM models_registry_languagemodel
         WHERE id IN (NEW.model_left_id, NEW.model_right_id) AND team_id IS NOT NULL
-    ) THEN
-        RAISE EXCEPTION 'a_vote_is_of_its_sessions_place' USING ERRCODE = 'check_violation';
-    END IF;
-    RETURN NEW;
-"""
-_STARS_ARE_OF_ANOTHER_PLACE = """
-    IF NOT EXISTS (
+    )"""
+_STARS_ARE_OF_ANOTHER_PLACE = """NOT EXISTS (
         SELECT FROM battles_answer AS answer
         JOIN battles_side AS side ON side.id = answer.side_id
         JOIN battles_battle AS battle ON battle.id = side.battle_id
@@ -69,11 +63,7 @@ _STARS_ARE_OF_ANOTHER_PLACE = """
         JOIN models_registry_languagemodel AS model ON model.id = side.model_id
         WHERE answer.id = NEW.answer_id AND session.team_id IS NOT DISTINCT FROM NEW.team_id
             AND NOT (NEW.on_site_boards AND model.team_id IS NOT NULL)
-    ) THEN
-        RAISE EXCEPTION 'stars_are_of_their_sessions_place' USING ERRCODE = 'check_violation';
-    END IF;
-    RETURN NEW;
-"""
+    )"""
 
 
 class _IsIn(models.Func):
@@ -242,13 +232,7 @@ class Vote(models.Model):
                 """,
             ),
             pgtrigger.Protect(name="a_vote_is_never_deleted", operation=pgtrigger.Delete),
-            pgtrigger.Trigger(
-                name="a_vote_is_of_its_sessions_place",
-                when=pgtrigger.After,
-                timing=pgtrigger.Immediate,  # a restore defers it
-                operation=pgtrigger.Insert,
-                func=_VOTE_IS_OF_ANOTHER_PLACE,
-            ),
+            refuse_rows("a_vote_is_of_its_sessions_place", _VOTE_IS_OF_ANOTHER_PLACE),
             forbid_truncate("votes_are_never_emptied"),
         ]
 
@@ -324,13 +308,7 @@ class StarRating(models.Model):
                 fields=["answer", "stars", "order", "created_at", "team", "on_site_boards"],
             ),
             pgtrigger.Protect(name="given_stars_are_never_deleted", operation=pgtrigger.Delete),
-            pgtrigger.Trigger(
-                name="stars_are_of_their_sessions_place",
-                when=pgtrigger.After,
-                timing=pgtrigger.Immediate,  # a restore defers it
-                operation=pgtrigger.Insert,
-                func=_STARS_ARE_OF_ANOTHER_PLACE,
-            ),
+            refuse_rows("stars_are_of_their_sessions_place", _STARS_ARE_OF_ANOTHER_PLACE),
             forbid_truncate("given_stars_are_never_emptied"),
         ]
 

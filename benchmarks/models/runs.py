@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import Team
 from battles.errors import raised_by
 from benchmarks.models.templates import Case, Prompt, TemplateVersion
+from common.db.triggers import refuse_rows
 from common.ids import new_public_id
 from models_registry.models import LanguageModel, Provider
 
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from benchmarks.models.reports import RunReport
 
 
-_TEMPLATE_OF_ANOTHER_PLACE = """
-    IF (TG_OP = 'INSERT' OR NEW.version_id <> OLD.version_id) AND NOT EXISTS (
+_TEMPLATE_OF_ANOTHER_PLACE = """(TG_OP = 'INSERT' OR NEW.version_id <> OLD.version_id) AND NOT EXISTS (
         SELECT FROM benchmarks_templateversion AS version
         JOIN benchmarks_template AS template ON template.id = version.template_id
         WHERE version.id = NEW.version_id AND (
@@ -34,20 +34,11 @@ _TEMPLATE_OF_ANOTHER_PLACE = """
         SELECT FROM benchmarks_templateversion AS asked
         JOIN benchmarks_templateversion AS checking ON checking.template_id = asked.template_id
         WHERE asked.id = NEW.version_id AND checking.id = NEW.checks_version_id
-    ) THEN
-        RAISE EXCEPTION 'a_runs_template_is_of_its_place' USING ERRCODE = 'check_violation';
-    END IF;
-    RETURN NEW;
-"""
-_MODEL_OF_ANOTHER_PLACE = """
-    IF EXISTS (
+    )"""
+_MODEL_OF_ANOTHER_PLACE = """EXISTS (
         SELECT FROM models_registry_languagemodel AS model JOIN benchmarks_run AS run ON run.id = NEW.run_id
         WHERE model.id = NEW.model_id AND model.team_id IS NOT NULL AND model.team_id IS DISTINCT FROM run.team_id
-    ) THEN
-        RAISE EXCEPTION 'an_entrants_model_is_of_its_place' USING ERRCODE = 'check_violation';
-    END IF;
-    RETURN NEW;
-"""
+    )"""
 _MODEL_BECOMES_KNOWN = """
     IF EXISTS (
         SELECT FROM benchmarks_entrant AS entrant
@@ -195,12 +186,10 @@ class Run(models.Model):
         ]
         triggers = [
             pgtrigger.ReadOnly(name="a_run_stays_with_its_owner", fields=["team"]),
-            pgtrigger.Trigger(
-                name="a_runs_template_is_of_its_place",
-                when=pgtrigger.After,
-                timing=pgtrigger.Immediate,
-                operation=pgtrigger.Insert | pgtrigger.UpdateOf("version_id", "checks_version_id"),  # type: ignore[no-untyped-call]
-                func=_TEMPLATE_OF_ANOTHER_PLACE,
+            refuse_rows(
+                "a_runs_template_is_of_its_place",
+                _TEMPLATE_OF_ANOTHER_PLACE,
+                updated=("version_id", "checks_version_id"),
             ),
             pgtrigger.Trigger(
                 name="a_published_run_has_the_sites_models",
@@ -277,13 +266,7 @@ class Entrant(models.Model):
             ),
         ]
         triggers = [
-            pgtrigger.Trigger(
-                name="an_entrants_model_is_of_its_place",
-                when=pgtrigger.After,
-                timing=pgtrigger.Immediate,
-                operation=pgtrigger.Insert | pgtrigger.UpdateOf("model_id", "run_id"),  # type: ignore[no-untyped-call]
-                func=_MODEL_OF_ANOTHER_PLACE,
-            ),
+            refuse_rows("an_entrants_model_is_of_its_place", _MODEL_OF_ANOTHER_PLACE, updated=("model_id", "run_id")),
         ]
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import cast
 
@@ -13,6 +13,26 @@ def forbid_truncate(name: str) -> pgtrigger.Trigger:
         name=name, when=pgtrigger.Before, operation=pgtrigger.Truncate, level=pgtrigger.Statement,
         func="RAISE EXCEPTION 'pgtrigger: Cannot truncate table %', TG_TABLE_NAME;",
     )  # fmt: skip
+
+
+def refuse_rows(
+    name: str, where: str, *, updated: Sequence[str] = (), condition: pgtrigger.Condition | None = None
+) -> pgtrigger.Trigger:
+    """Return a constraint trigger on new rows, which a restore defers: it loads tables in any order.
+
+    where: SQL on NEW that is true of refused rows. updated: columns whose change is checked, too. condition: of rows
+    that are checked at all.
+    """
+    operation = pgtrigger.Insert | pgtrigger.UpdateOf(*updated) if updated else pgtrigger.Insert  # type: ignore[no-untyped-call]
+    func = f"""
+    IF {where} THEN
+        RAISE EXCEPTION '{name}' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+"""
+    return pgtrigger.Trigger(
+        name=name, when=pgtrigger.After, timing=pgtrigger.Immediate, operation=operation, condition=condition, func=func
+    )
 
 
 def allow_truncate_sql() -> str:

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Team
+from common.db.triggers import refuse_rows
 from common.payload_types import JsonObject
 from common.text.storable import has_unstorable
 from models_registry.models.availability import Availability
@@ -25,14 +26,9 @@ from models_registry.validators import validate_model_slug, validate_parameters
 # Stands in full slugs, and in no slug.
 TEAM_SEPARATOR = "~"
 
-_OWNERS_DIFFER = """
-    IF NOT EXISTS (
+_OWNERS_DIFFER = """NOT EXISTS (
         SELECT FROM models_registry_provider WHERE id = NEW.provider_id AND team_id IS NOT DISTINCT FROM NEW.team_id
-    ) THEN
-        RAISE EXCEPTION 'a_models_provider_is_its_owners' USING ERRCODE = 'check_violation';
-    END IF;
-    RETURN NEW;
-"""
+    )"""
 
 
 class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
@@ -190,13 +186,7 @@ class LanguageModel(models.Model):
         ]
         triggers = [
             pgtrigger.ReadOnly(name="a_model_stays_with_its_owner", fields=["team"]),
-            pgtrigger.Trigger(
-                name="a_models_provider_is_its_owners",
-                when=pgtrigger.After,
-                timing=pgtrigger.Immediate,  # a restore defers it
-                operation=pgtrigger.Insert | pgtrigger.UpdateOf("provider_id"),  # type: ignore[no-untyped-call]
-                func=_OWNERS_DIFFER,
-            ),
+            refuse_rows("a_models_provider_is_its_owners", _OWNERS_DIFFER, updated=("provider_id",)),
         ]
 
     def __str__(self) -> str:

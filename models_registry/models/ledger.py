@@ -2,7 +2,6 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-import pgtrigger
 from django.db import models
 from django.db.models import DecimalField, F, OuterRef, Q, Subquery, Sum, Value
 from django.db.models.functions import Cast, Coalesce, Concat, Now
@@ -10,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Team
+from common.db.triggers import refuse_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -42,6 +42,12 @@ def next_month(month: date) -> date:
 
 def seconds_until_next_month() -> float:
     return (start_of_month(next_month(this_month())) - timezone.now()).total_seconds()
+
+
+_MODEL_IS_ANOTHER_TEAMS = """EXISTS (
+        SELECT FROM models_registry_languagemodel
+        WHERE id = NEW.model_id AND team_id IS NOT NULL AND team_id IS DISTINCT FROM NEW.team_id
+    )"""
 
 
 class Account(NamedTuple):
@@ -208,21 +214,7 @@ class Charge(models.Model):
             models.Index(fields=["team", "created_at"], name="charges_of_a_team", condition=Q(team__isnull=False)),
         ]
         triggers = [
-            pgtrigger.Trigger(
-                name="a_charges_model_is_of_its_place",
-                when=pgtrigger.After,
-                timing=pgtrigger.Immediate,  # a restore defers it
-                operation=pgtrigger.Insert | pgtrigger.UpdateOf("model_id", "team_id"),  # type: ignore[no-untyped-call]
-                func="""
-                    IF EXISTS (
-                        SELECT FROM models_registry_languagemodel
-                        WHERE id = NEW.model_id AND team_id IS NOT NULL AND team_id IS DISTINCT FROM NEW.team_id
-                    ) THEN
-                        RAISE EXCEPTION 'a_charges_model_is_of_its_place' USING ERRCODE = 'check_violation';
-                    END IF;
-                    RETURN NEW;
-                """,
-            )
+            refuse_rows("a_charges_model_is_of_its_place", _MODEL_IS_ANOTHER_TEAMS, updated=("model_id", "team_id"))
         ]
 
     def __str__(self) -> str:

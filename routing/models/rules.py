@@ -6,24 +6,17 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import ApiToken, Team
+from common.db.triggers import refuse_rows
 from models_registry.models import LanguageModel
 
-_MODEL_IS_ANOTHER_TEAMS = """
-    IF EXISTS (
+_MODEL_IS_ANOTHER_TEAMS = """EXISTS (
         SELECT FROM models_registry_languagemodel
         WHERE id = NEW.model_id AND team_id IS NOT NULL AND team_id IS DISTINCT FROM NEW.team_id
-    ) THEN
-        RAISE EXCEPTION 'a_rules_model_is_of_its_place' USING ERRCODE = 'check_violation';
-    END IF;
-    RETURN NEW;
-"""
+    )"""
 # A rule of the site may be about one token of any place.
-_NAMES_ANOTHER_TEAMS_CALLERS = """
-    IF NEW.team_id IS DISTINCT FROM (SELECT team_id FROM accounts_apitoken WHERE id = NEW.token_id) THEN
-        RAISE EXCEPTION 'a_rules_token_is_of_its_team' USING ERRCODE = 'check_violation';
-    END IF;
-    RETURN NEW;
-"""
+_NAMES_ANOTHER_TEAMS_CALLERS = (
+    "NEW.team_id IS DISTINCT FROM (SELECT team_id FROM accounts_apitoken WHERE id = NEW.token_id)"
+)
 _SHARE = [MinValueValidator(0), MaxValueValidator(1)]
 
 
@@ -100,21 +93,17 @@ class Rule(models.Model):
             ),
         ]
         triggers = [
-            pgtrigger.Trigger(
-                name="a_rules_model_is_of_its_place",
-                when=pgtrigger.After,
-                timing=pgtrigger.Immediate,  # a restore defers it
-                operation=pgtrigger.Insert | pgtrigger.UpdateOf("model_id", "team_id"),  # type: ignore[no-untyped-call]
+            refuse_rows(
+                "a_rules_model_is_of_its_place",
+                _MODEL_IS_ANOTHER_TEAMS,
+                updated=("model_id", "team_id"),
                 condition=pgtrigger.Q(new__model__isnull=False),
-                func=_MODEL_IS_ANOTHER_TEAMS,
             ),
-            pgtrigger.Trigger(
-                name="a_rules_token_is_of_its_team",
-                when=pgtrigger.After,
-                timing=pgtrigger.Immediate,  # a restore defers it
-                operation=pgtrigger.Insert | pgtrigger.UpdateOf("token_id", "team_id"),  # type: ignore[no-untyped-call]
+            refuse_rows(
+                "a_rules_token_is_of_its_team",
+                _NAMES_ANOTHER_TEAMS_CALLERS,
+                updated=("token_id", "team_id"),
                 condition=pgtrigger.Q(new__team__isnull=False, new__token__isnull=False),
-                func=_NAMES_ANOTHER_TEAMS_CALLERS,
             ),
         ]
 

@@ -4,6 +4,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Team
+from common.db.triggers import refuse_rows
 from common.ids import new_public_id
 from leaderboard.models import AggregationRun
 
@@ -11,15 +12,10 @@ SNAPSHOT_FACTS = [
     "public_id", "slot", "state", "method", "features_version", "board", "parameters", "prices", "heads", "votes",
     "trained_until", "checksum", "seconds", "message", "created_at", "team",
 ]  # fmt: skip
-_BOARD_IS_ANOTHER_PLACES = """
-    IF EXISTS (
+_BOARD_IS_ANOTHER_PLACES = """EXISTS (
         SELECT FROM leaderboard_aggregationrun
         WHERE id = NEW.board_id AND team_id IS NOT NULL AND team_id IS DISTINCT FROM NEW.team_id
-    ) THEN
-        RAISE EXCEPTION 'a_router_snapshots_board_is_of_its_place' USING ERRCODE = 'check_violation';
-    END IF;
-    RETURN NEW;
-"""
+    )"""
 
 
 class RouterSnapshotQuerySet(models.QuerySet["RouterSnapshot"]):
@@ -75,13 +71,10 @@ class RouterSnapshot(models.Model):
         ordering = ["-pk"]
         triggers = [
             pgtrigger.ReadOnly(name="a_router_snapshot_never_changes", fields=SNAPSHOT_FACTS),
-            pgtrigger.Trigger(
-                name="a_router_snapshots_board_is_of_its_place",
-                when=pgtrigger.After,
-                timing=pgtrigger.Immediate,  # a restore defers it
-                operation=pgtrigger.Insert,
+            refuse_rows(
+                "a_router_snapshots_board_is_of_its_place",
+                _BOARD_IS_ANOTHER_PLACES,
                 condition=pgtrigger.Q(new__board__isnull=False),
-                func=_BOARD_IS_ANOTHER_PLACES,
             ),
         ]
 
