@@ -8,7 +8,7 @@ from django.http import Http404
 from accounts.actor import Actor
 from accounts.models import Team
 from accounts.teams.places import place_named
-from accounts.teams.roles import Right, has_right
+from accounts.teams.roles import Right, teams_with
 from benchmarks.errors import TemplateElsewhere
 from benchmarks.models import Run, Template, TemplateVersion
 from common.errors import NotAllowed
@@ -22,12 +22,11 @@ def team_of(actor: Actor, thing: Template | Run) -> Team | None:
 
 
 def _has_right(actor: Actor, team_id: int, right: Right) -> bool:
-    member = actor.memberships.get(team_id)
-    return member is not None and has_right(member.role, right)
+    return team_id in teams_with(actor.memberships, right)
 
 
 def _teams(actor: Actor, right: Right) -> list[int]:
-    return [pk for pk, member in actor.memberships.items() if has_right(member.role, right)]
+    return list(teams_with(actor.memberships, right))
 
 
 def mine(actor: Actor, owner: str, prefix: str = "") -> Q:

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from accounts.actor import Actor, ActorRequest
 from accounts.errors import NotInTeam
 from accounts.models import Invitation, Team, TeamMember, User
-from accounts.teams.roles import Right, has_right
+from accounts.teams.roles import Right, has_right, teams_with
 from common.errors import NotAllowed, NotFound
 
 # Name of the parameter in forms, queries and bodies of the API: the slug of a team, "" for personal.
@@ -34,7 +34,7 @@ def find_member(actor: Actor, slug: str, right: Right | None) -> TeamMember:
 
 def usable_teams(user: User) -> list[Team]:
     """Return the person's teams in which something new can begin."""
-    return [member.team for member in user.memberships.values() if has_right(member.role, Right.USE)]
+    return list(teams_with(user.memberships, Right.USE).values())
 
 
 def chosen_place(request: ActorRequest) -> Team | None:
@@ -45,8 +45,7 @@ def chosen_place(request: ActorRequest) -> Team | None:
     if PARAMETER in request.GET:
         return place_named(request.actor, request.GET[PARAMETER])
     chosen = _stored_choice(request)
-    member = request.actor.memberships.get(chosen) if chosen else None
-    return member.team if member is not None and has_right(member.role, Right.USE) else None
+    return teams_with(request.actor.memberships, Right.USE).get(chosen) if chosen else None
 
 
 def place_of_form(request: ActorRequest) -> Team | None:
@@ -70,10 +69,7 @@ def place_named(actor: Actor, slug: str | None) -> Team | None:
 
 def require_place_id(actor: Actor, team_id: int | None) -> None:
     """Raise NotInTeam where the actor may no longer use the team of a session or a run."""
-    if team_id is None:
-        return
-    member = actor.memberships.get(team_id)
-    if member is None or not has_right(member.role, Right.USE):
+    if team_id is not None and team_id not in teams_with(actor.memberships, Right.USE):
         raise NotInTeam
 
 

@@ -1,10 +1,11 @@
 """Rights of a team's roles: the one table that pages, API, gateway and tests use."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from django.conf import settings
 
-from accounts.models import Role, User
+from accounts.models import Role, Team, TeamMember, User
 
 
 class Right(StrEnum):
@@ -31,6 +32,11 @@ RIGHTS: dict[Role, frozenset[Right]] = {
 
 def has_right(role: str, right: Right) -> bool:
     return right in RIGHTS[Role(role)]
+
+
+def teams_with(memberships: Mapping[int, TeamMember], right: Right) -> dict[int, Team]:
+    """Return the teams by id in which the role has the right. memberships: of an Actor or a User."""
+    return {pk: member.team for pk, member in memberships.items() if has_right(member.role, right)}
 
 
 class Creators(StrEnum):

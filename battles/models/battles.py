@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
-from accounts.teams.roles import Right, has_right
+from accounts.teams.roles import Right, teams_with
 from battles.models.turns import Answer, Turn
 from battles.text.labels import UNDETERMINED
 from common.ids import new_public_id
@@ -67,7 +67,7 @@ class BattleQuerySet(models.QuerySet["Battle"]):
         return published or readable._shared_with_teams_of(actor).filter(public_id=public_id).first()
 
     def _shared_with_teams_of(self, actor: Actor) -> "BattleQuerySet":
-        teams = [pk for pk, member in actor.memberships.items() if has_right(member.role, Right.SEE)]
+        teams = list(teams_with(actor.memberships, Right.SEE))
         if not teams:
             return self.none()
         shared = self.revealed().select_related("session__team").filter(session__team__in=teams)

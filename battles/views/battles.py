@@ -12,7 +12,7 @@ from django_htmx.middleware import HtmxDetails
 from accounts.actor import ActorRequest, ensure_known_actor
 from accounts.models import Team
 from accounts.teams.places import chosen_place, place_of_form
-from accounts.teams.roles import Right, has_right
+from accounts.teams.roles import Right, teams_with
 from battles import actions
 from battles.auto.options import AUTO, REQUESTED_MODES, dial_name
 from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, StillAnswering, UnknownTag
@@ -185,12 +185,11 @@ def session_page(
     live = [battle["id"] for battle in battles if battle["stream_url"]]
     submitted = rename_form or form
     set_teams(request.actor, [session])
-    member = request.actor.memberships.get(session.team_id or 0)
     context = {
         "session": session,
         "is_in_team": session.team_id is not None and not has_left,
         "has_left": has_left,
-        "place_of_page": member.team if member is not None and has_right(member.role, Right.SEE) else None,
+        "place_of_page": teams_with(request.actor.memberships, Right.SEE).get(session.team_id or 0),
         "battles": battles,
         # Reloads pages without JavaScript, but not while they show an invalid form, whose input would be lost.
         "reload_anchor": live[-1] if live and not submitted.is_bound else None,
@@ -242,10 +241,7 @@ def _read_only(battle: PageBattle) -> PageBattle:
 
 def _has_left(request: PageRequest, session: Session) -> bool:
     """Return whether the session is of a team that the person may no longer use."""
-    if session.team_id is None:
-        return False
-    member = request.actor.memberships.get(session.team_id)
-    return member is None or not has_right(member.role, Right.USE)
+    return session.team_id is not None and session.team_id not in teams_with(request.actor.memberships, Right.USE)
 
 
 def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | None = None) -> HttpResponse:

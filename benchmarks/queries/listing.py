@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
 from accounts.teams.places import PARAMETER, place_named
-from accounts.teams.roles import Right, has_right
+from accounts.teams.roles import Right, teams_with
 from benchmarks import access
 from benchmarks.built_in.reading import slugs_of_other_languages
 from benchmarks.models import Run, RunCount, RunItem, Template, TemplateVersion
@@ -33,7 +33,7 @@ class ListForm(forms.Form):
 
     def __init__(self, data: QueryDict, actor: Actor) -> None:
         """data: of the address; `team` is short for that team's. Raises NotFound for a team of others."""
-        teams = [member.team for member in actor.memberships.values() if has_right(member.role, Right.SEE)]
+        teams = list(teams_with(actor.memberships, Right.SEE).values())
         if PARAMETER in data:
             place = place_named(actor, str(data[PARAMETER]))
             data = data.copy()

@@ -3,7 +3,7 @@ from typing import Literal, NamedTuple, Self, TypedDict
 
 from accounts.actor import Actor
 from accounts.models import Team
-from accounts.teams.roles import Right, has_right
+from accounts.teams.roles import Right, teams_with
 from battles.models import Vote
 from battles.payload_types import AnswerPayload, BattlePayload
 from leaderboard.counting.board_keys import Board
@@ -80,8 +80,7 @@ def battle_places(battles: Iterable[BattlePayload], actor: Actor | None = None) 
 
 def _votes_on(battles: Iterable[str], actor: Actor | None) -> dict[str, _Cast]:
     """Return {battle id: vote}, with its team if the actor sees the team's boards."""
-    members = actor.memberships if actor else {}
-    teams = {pk: member.team for pk, member in members.items() if has_right(member.role, Right.SEE)}
+    teams = teams_with(actor.memberships, Right.SEE) if actor else {}
     votes = Vote.objects.filter(battle__public_id__in=battles)
     rows = votes.values_list("battle__public_id", "order", "on_site_boards", "team")
     return {key: _Cast(order, on_site, teams.get(team or 0)) for key, order, on_site, team in rows}

@@ -1,7 +1,7 @@
 from django import template
 from django.template.context import RequestContext
 
-from accounts.teams.roles import Right, has_right
+from accounts.teams.roles import Right, teams_with
 from models_registry.models.ledger import this_month
 from models_registry.payers import Quota, quotas_of
 
@@ -12,5 +12,5 @@ register = template.Library()
 def team_quotas(context: RequestContext) -> list[Quota]:
     """Return the person's quotas of this month."""
     actor = context["request"].actor
-    teams = [member.team for member in actor.memberships.values() if has_right(member.role, Right.USE)]
+    teams = list(teams_with(actor.memberships, Right.USE).values())
     return quotas_of(actor.key, teams, this_month())
