@@ -14,7 +14,9 @@ from common.ids import new_public_id
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     def open(self) -> "InvitationQuerySet":
-        of_place = models.Q(team=None) | models.Q(team__archived_at=None)
+        # An update with a join would not see what another one at once has just used up.
+        of_active = models.Exists(Team.objects.filter(pk=models.OuterRef("team"), archived_at=None))
+        of_place = models.Q(team=None) | of_active
         return self.filter(of_place, used_at=None, revoked_at=None, expires_at__gt=Now())
 
     def with_token(self, token: str) -> "InvitationQuerySet":
