@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from accounts.actor import Actor
 from accounts.open_streams import reader_fields
 from battles.auto.payload_types import BattleDecisionPayload
 from battles.auto.payloads import battle_decision_payload
@@ -75,18 +76,32 @@ def battle_payload(battle: Battle, *, stream_format: Format = "api", token: int 
     return _without_text(payload) if battle.is_hidden else payload
 
 
-def _without_text(payload: BattlePayload) -> BattlePayload:
-    """Return a hidden battle's payload: no texts and no possible action."""
-    vote = payload["vote"]
+def payload_for(actor: Actor, battle: Battle) -> BattlePayload:
+    """battle: as battle_payload."""
+    payload = battle_payload(battle, token=actor.token)
+    return read_only(payload) if battle.session.is_left_by(actor) else payload
+
+
+def read_only(payload: BattlePayload) -> BattlePayload:
+    """Return the payload for a person who has left the battle's team."""
     return {
         **payload,
-        "turns": [_without_turn_text(turn) for turn in payload["turns"]],
-        "vote": None if vote is None else {**vote, "comment": ""},
+        "turns": [{**turn, "is_live": False} for turn in payload["turns"]],
         "stream_url": None,
         "can_vote": False,
         "can_follow_up": False,
         "can_stop": False,
         "can_regenerate": False,
+    }
+
+
+def _without_text(payload: BattlePayload) -> BattlePayload:
+    """Return a hidden battle's payload: no texts and no possible action."""
+    vote = payload["vote"]
+    return {
+        **read_only(payload),
+        "turns": [_without_turn_text(turn) for turn in payload["turns"]],
+        "vote": None if vote is None else {**vote, "comment": ""},
         "can_publish": False,
     }
 

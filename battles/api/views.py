@@ -32,7 +32,7 @@ from battles.payload_types import (
     SessionPayload,
     SessionSummaryPayload,
 )
-from battles.payloads import battle_payload, share_payload
+from battles.payloads import payload_for, share_payload
 from battles.queries import find_battle, find_battle_with_related, get_battle
 from battles.sessions.export import session_file_response
 from battles.sessions.payloads import consent_payload, session_detail, session_summary
@@ -51,7 +51,7 @@ def _is_true(request: Request, name: str) -> bool:
 
 
 def _current_payload(battle: Battle, request: Request) -> BattlePayload:
-    return battle_payload(get_battle(battle.pk), token=_actor(request).token)
+    return payload_for(_actor(request), get_battle(battle.pk))
 
 
 class SessionViewSet(ViewSet):
@@ -89,10 +89,10 @@ class SessionViewSet(ViewSet):
             battle_request=battle_request(data),
             proof=data["proof"],
         )
-        return Created(session_detail(battle.session, [battle], token=actor.token))
+        return Created(session_detail(battle.session, [battle], actor=actor))
 
     def retrieve(self, request: Request, public_id: str) -> PayloadResponse[SessionPayload]:
-        return PayloadResponse(session_detail(self.get_object(), token=_actor(request).token))
+        return PayloadResponse(session_detail(self.get_object(), actor=_actor(request)))
 
     def partial_update(self, request: Request, public_id: str) -> PayloadResponse[SessionPayload]:
         session = self.get_object()
@@ -101,7 +101,7 @@ class SessionViewSet(ViewSet):
             actions.share_with_team(_actor(request), session, is_shared=changes.pop("shared"))
         if changes:
             actions.update_session(session, **changes)
-        return PayloadResponse(session_detail(self.get_object(), token=_actor(request).token))
+        return PayloadResponse(session_detail(self.get_object(), actor=_actor(request)))
 
     def destroy(self, request: Request, public_id: str) -> NoContent:
         """Discard the session, or with `for_good` delete it, even if it is already discarded."""
@@ -116,7 +116,7 @@ class SessionViewSet(ViewSet):
     def restore(self, request: Request, public_id: str) -> PayloadResponse[SessionPayload]:
         actor = _actor(request)
         session = actions.restore_session(actor=actor, public_id=public_id)
-        return PayloadResponse(session_detail(session, token=actor.token))
+        return PayloadResponse(session_detail(session, actor=actor))
 
     @action(detail=True, methods=["post"])
     @idempotent
@@ -130,7 +130,7 @@ class SessionViewSet(ViewSet):
             battle_request=battle_request(data),
             proof=data["proof"],
         )
-        return Created(battle_payload(battle, token=_actor(request).token))
+        return Created(payload_for(_actor(request), battle))
 
     @action(detail=False, methods=["get"])
     def consent(self, request: Request) -> PayloadResponse[ConsentPayload]:
@@ -162,7 +162,7 @@ class BattleViewSet(ViewSet):
         return battle
 
     def retrieve(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
-        return PayloadResponse(battle_payload(self.get_object(with_related=True), token=_actor(request).token))
+        return PayloadResponse(payload_for(_actor(request), self.get_object(with_related=True)))
 
     @action(detail=True, methods=["post"])
     @idempotent
@@ -200,7 +200,7 @@ class BattleViewSet(ViewSet):
         battle = self.get_object()
         choice = Vote.Choice(validated_data(CastVoteSerializer, request.data)["choice"])
         vote = actions.cast_vote(actor=_actor(request), battle=battle, choice=choice)
-        return Created(battle_payload(vote.battle, token=_actor(request).token))
+        return Created(payload_for(_actor(request), vote.battle))
 
     @action(detail=True, methods=["post"])
     @idempotent

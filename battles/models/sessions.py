@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
 from accounts.models import Team, User, Visitor
+from accounts.teams.roles import Right, teams_with
 from battles.models.battles import Battle, Side
 from battles.models.turns import Turn
 from common.ids import new_public_id
@@ -135,6 +136,10 @@ class Session(models.Model):
     @property
     def is_readable_by_staff(self) -> bool:
         return self.team_id is None or settings.ARENA_OPERATORS_READ_TEAMS
+
+    def is_left_by(self, actor: Actor) -> bool:
+        """Return whether it is of a team that the person may no longer use."""
+        return self.team_id is not None and self.team_id not in teams_with(actor.memberships, Right.USE)
 
     @property
     def owner(self) -> User | Visitor | None:

@@ -3,7 +3,7 @@ from collections.abc import Iterable
 from accounts.actor import Actor
 from battles.models import Battle, Session
 from battles.payload_types import ConsentPayload, SessionHeadPayload, SessionPayload, SessionSummaryPayload
-from battles.payloads import battle_payload
+from battles.payloads import battle_payload, payload_for
 from battles.prompting import consent
 from battles.queries import get_session_battles
 
@@ -24,11 +24,12 @@ def session_summary(session: Session) -> SessionSummaryPayload:
 
 
 def session_detail(
-    session: Session, battles: Iterable[Battle] | None = None, *, token: int | None = None
+    session: Session, battles: Iterable[Battle] | None = None, *, actor: Actor | None = None
 ) -> SessionPayload:
-    """Return the session with its battles. battles: in order, with related rows, if loaded. token: Actor.token."""
+    """Return the session with its battles. battles: in order, with related rows, if loaded. actor: its reader."""
     battles = get_session_battles(session) if battles is None else battles
-    return {**_session_head(session), "battles": [battle_payload(battle, token=token) for battle in battles]}
+    payloads = [battle_payload(battle) if actor is None else payload_for(actor, battle) for battle in battles]
+    return {**_session_head(session), "battles": payloads}
 
 
 def _session_head(session: Session) -> SessionHeadPayload:

@@ -1,4 +1,5 @@
 from contextlib import suppress
+from typing import cast
 
 from django.contrib import messages
 from django.forms import BaseForm
@@ -19,7 +20,7 @@ from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, Stil
 from battles.forms import FeedbackForm, PromptForm, RenameForm, StarsForm, StartForm, VoteForm
 from battles.models import Answer, Battle, Session, Vote
 from battles.payload_types import BattlePayload
-from battles.payloads import battle_payload
+from battles.payloads import battle_payload, read_only
 from battles.prompting.preselection import by_name, preselected_models
 from battles.queries import find_battle, find_battle_with_related, get_session_battles
 from battles.sessions.listing import set_teams
@@ -179,9 +180,9 @@ def session_page(
 ) -> HttpResponse:
     """rename_form: an invalid one to show again."""
     battles = [page_battle(battle) for battle in get_session_battles(session)]
-    has_left = _has_left(request, session)
+    has_left = session.is_left_by(request.actor)
     if has_left:
-        battles = [_read_only(battle) for battle in battles]
+        battles = [cast(PageBattle, read_only(battle)) for battle in battles]
     live = [battle["id"] for battle in battles if battle["stream_url"]]
     submitted = rename_form or form
     set_teams(request.actor, [session])
@@ -226,24 +227,6 @@ def page_battle(battle: Battle) -> PageBattle:
     return {**payload, "version": ".".join(map(str, [payload["id"], *facts, *allowed])), "dial": dial}
 
 
-def _read_only(battle: PageBattle) -> PageBattle:
-    """Return the battle as a person sees it who has left its team."""
-    return {
-        **battle,
-        "turns": [{**turn, "is_live": False} for turn in battle["turns"]],
-        "stream_url": None,
-        "can_vote": False,
-        "can_follow_up": False,
-        "can_stop": False,
-        "can_regenerate": False,
-    }
-
-
-def _has_left(request: PageRequest, session: Session) -> bool:
-    """Return whether the session is of a team that the person may no longer use."""
-    return session.team_id is not None and session.team_id not in teams_with(request.actor.memberships, Right.USE)
-
-
 def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | None = None) -> HttpResponse:
     return _fragment_of(request, get_battle_or_404(request, public_id, with_related=True), form)
 
@@ -251,7 +234,7 @@ def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | No
 def _fragment_of(request: PageRequest, battle: Battle, form: PromptForm | None = None) -> HttpResponse:
     if not request.htmx:
         return redirect(battle)
-    if _has_left(request, battle.session):
+    if battle.session.is_left_by(request.actor):
         return HttpResponseClientRefresh()
     context = {"battle": page_battle(battle), "follow_up_form": form or PromptForm()}
     return render(request, "battles/battle.html#battle", context, status=422 if form else 200)

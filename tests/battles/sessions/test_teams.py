@@ -112,6 +112,10 @@ def test_removed_member_is_shown_no_vote(team: Team, owner: User, battle: Battle
     page = client.get(battle.session.get_absolute_url()).content.decode()
     assert "You are no longer in the team of this session." in page
     assert 'name="choice"' not in page
+    for path in (f"battles/{battle.public_id}/", f"sessions/{battle.session.public_id}/"):
+        body = client.get(f"/api/v1/{path}").json()
+        shown = body if "can_vote" in body else body["battles"][0]
+        assert not (shown["can_vote"] or shown["can_follow_up"] or shown["can_regenerate"])
 
 
 def test_team_reads_only_shared_sessions(team: Team, owner: User, battle: Battle):
