@@ -19,7 +19,7 @@ from battles.worker.runner import Engine
 from benchmarks import actions, streaming
 from benchmarks.actions import EntrantRequest
 from benchmarks.errors import RunsOpen
-from benchmarks.models import ItemReply, Reply, Run
+from benchmarks.models import ItemReply, Reply, Run, TemplateVersion
 from benchmarks.preparation.run_preparation import prepare
 from benchmarks.sweep import sweep
 from benchmarks.worker import claims, plan, progress
@@ -47,12 +47,12 @@ def team(member: User) -> Team:
 
 @pytest.fixture
 def ask(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Ask:
-    """Run a version to its end."""
+    """Run a version, or a run of it, to its end."""
     monkeypatch.setattr("benchmarks.worker.runner.IDLE_TICK_S", 0.02)
     monkeypatch.setattr("benchmarks.worker.runner.PLAN_TTL_S", 0.1)
 
-    def run_to_end(*arguments: object, **options: object) -> Run:
-        run = factory.run(*arguments, **options)  # type: ignore[arg-type]
+    def run_to_end(what: TemplateVersion | Run, *models: LanguageModel, **options: str) -> Run:
+        run = what if isinstance(what, Run) else factory.run(what, *models, **options)
         engine.run(partial(drive, run.pk), "run")
         return factory.wait_until_ended(run)
 
@@ -97,6 +97,22 @@ def test_team_pays_for_its_run(team: Team, member: User, fake_provider: FakeProv
         == sum(charge.cost or 0 for charge in charges if charge.model == of_site)
     )
     assert set(Reply.objects.values_list("team", flat=True)) == {team.pk}
+
+
+def test_run_goes_on_without_a_retired_site_model(
+    team: Team, member: User, fake_provider: FakeProvider, ask: Ask, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("benchmarks.worker.runner.MAX_STANDSTILL_S", 0.0)
+    own, of_site = make.team_model(team, at=fake_provider.base_url), make.model(at=fake_provider.base_url)
+    run = factory.run(factory.version(2, owner=member, team=team), own, of_site)
+    LanguageModel.objects.filter(pk=of_site.pk).update(status=LanguageModel.Status.RETIRED)
+
+    run = ask(run)
+
+    assert (run.state, run.reason) == (Run.State.PAUSED, Run.Reason.MODELS_AWAY)
+    assert factory.counts(run) == {"scored": 2, "queued": 2}
+    page = make.browser(Actor(user=member)).get(f"/benchmarks/r/{run.public_id}/").content.decode()
+    assert "A model is inactive or fails all the time." in page
 
 
 @pytest.mark.parametrize(
