@@ -39,6 +39,7 @@ def team_context(member: TeamMember) -> dict[str, object]:
     """Return what teams/base.html needs, for each page of a team."""
     return {
         "team": member.team,
+        "place_of_page": member.team,
         "member": member,
         "rights": RIGHTS[Role(member.role)],
         "operators_read": settings.ARENA_OPERATORS_READ_TEAMS,
