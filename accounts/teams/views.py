@@ -39,6 +39,7 @@ def team_context(member: TeamMember) -> dict[str, object]:
     """Return what teams/base.html needs, for each page of a team."""
     return {
         "team": member.team,
+        "place_of_page": member.team,
         "member": member,
         "rights": RIGHTS[Role(member.role)],
         "operators_read": settings.ARENA_OPERATORS_READ_TEAMS,
@@ -222,6 +223,8 @@ def archive(request: PageRequest, slug: str) -> HttpResponse:
 def join(request: PageRequest) -> HttpResponse:
     """Show the team of a link, also to visitors, who sign up or sign in first; add the person to it."""
     token = request.POST.get("invitation") or request.GET.get("invitation", "")
+    if member := _member_with(request, token):
+        return _to_team(request, member)
     try:
         invitation = _find_invitation(request, token)
         if request.method == "POST":
@@ -229,8 +232,6 @@ def join(request: PageRequest) -> HttpResponse:
     except (InvitationUsed, InvitedUnderAnotherAddress) as refusal:
         return render(request, "teams/join.html", {"refusal": refusal.detail}, status=refusal.http_status)
     assert invitation.team is not None
-    if invitation.team_id in request.actor.memberships:
-        return _to_team(request, request.actor.memberships[invitation.team_id])
     query = urlencode({"next": _join_url(token)})
     context = {
         "invitation": invitation,
@@ -245,6 +246,13 @@ def join(request: PageRequest) -> HttpResponse:
 
 def _join_url(token: str) -> str:
     return f"{reverse('teams:join')}?{join_query(token)}"
+
+
+def _member_with(request: PageRequest, token: str) -> TeamMember | None:
+    """Return the membership of the link's team, also if the link is used up: its last user comes here from sign-up."""
+    memberships = request.actor.memberships
+    invitation = Invitation.objects.with_token(token).filter(team__in=list(memberships)).first()
+    return memberships[invitation.team_id] if invitation and invitation.team_id else None
 
 
 def _find_invitation(request: PageRequest, token: str) -> Invitation:

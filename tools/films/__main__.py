@@ -1,4 +1,4 @@
-"""`make films`: play five journeys through an arena and store a screen of each second, and a sheet of each journey."""
+"""`make films`: play six journeys through an arena and store a screen of each second, and a sheet of each journey."""
 
 import argparse
 import fnmatch
@@ -12,7 +12,8 @@ from playwright.sync_api import sync_playwright
 from tests.fake_provider import FakeProvider
 from tests.worlds.chromium import ARGUMENTS, CHROMIUM
 from tools.films.film import Film, store
-from tools.films.journeys import JOURNEYS, Journey, Scene
+from tools.films.journeys import JOURNEYS, Journey
+from tools.films.scene import Scene
 from tools.screenshots.pictures import World
 from tools.screenshots.studio import Studio
 

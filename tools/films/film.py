@@ -4,18 +4,22 @@ import base64
 import io
 import math
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from PIL import Image, ImageChops, ImageDraw, ImageFont
-from playwright.sync_api import CDPSession, Page
+from playwright.sync_api import CDPSession, ConsoleMessage, Page, Response
 
 CAPTION_HEIGHT, FONT_SIZE = 44, 20
 SHEET_WIDTH, SHEET_GAP = 2400, 12
 # Width of a screen on the contact sheet, at most.
 SMALL_WIDTH = 590
 MAX_SHIFT = 0.05
+# The browser's error for a refusal, which is noted as a response.
+REFUSAL = "the server responded with a status of"
 SHIFTS = """
 window.layoutShift = 0;
 new PerformanceObserver((list) => {
@@ -48,18 +52,41 @@ class Film:
         self._taken: list[tuple[float, str, bytes]] = []
         self._caption = ""
         self._session: CDPSession | None = None
+        self._followed: set[Page] = set()
+        self._awaited = 0
 
     def follow(self, page: Page) -> None:
-        """Take this page from now on."""
+        """Take this page from now on, for the first time or again."""
         self._stop()
         self.page = page
-        page.add_init_script(SHIFTS)
-        page.on("pageerror", lambda error: self._note(f"error of a script: {error}"))
-        page.on("console", lambda message: self._note(f"console: {message.text}") if message.type == "error" else None)
-        page.on("response", lambda response: response.status >= 400 and self._note(f"{response.status} {response.url}"))
+        if page not in self._followed:
+            self._followed.add(page)
+            page.add_init_script(SHIFTS)
+            page.on("pageerror", lambda error: self._note(f"error of a script: {error}"))
+            page.on("console", self._note_console)
+            page.on("response", self._note_refusal)
         self._session = page.context.new_cdp_session(page)
         self._session.on("Page.screencastFrame", self._keep)
         self._session.send("Page.startScreencast", {"format": "jpeg", "quality": 92})
+
+    @contextmanager
+    def refused(self, status: int) -> Iterator[None]:
+        """Expect a refusal: it is not noted, its absence is."""
+        self._awaited = status
+        yield
+        if self._awaited:
+            self._note(f"no refusal with {status}")
+        self._awaited = 0
+
+    def _note_refusal(self, response: Response) -> None:
+        if response.status == self._awaited:
+            self._awaited = 0
+        elif response.status >= 400:
+            self._note(f"{response.status} {response.url}")
+
+    def _note_console(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and REFUSAL not in message.text:
+            self._note(f"console: {message.text}")
 
     def _stop(self) -> None:
         if self._session is not None:

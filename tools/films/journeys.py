@@ -1,23 +1,18 @@
-"""Five journeys of people who have not read the documentation."""
+"""Six journeys of people who have not read the documentation."""
 
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
+from playwright.sync_api import Locator, ViewportSize, expect
 from xlsxwriter import Workbook
 
-from tests.fake_provider import FakeProvider
-from tools.films.film import Film
+from tools.films.scene import DESK, PHONE, Scene
+from tools.films.school_class import school_class
 from tools.screenshots.acts import TIMEOUT_MS, ask
 from tools.screenshots.people import PASSWORD
 from tools.screenshots.pictures import Who, World
-from tools.screenshots.studio import Studio
 
-DESK: ViewportSize = {"width": 1280, "height": 860}
-# A page has this time; an answer of the local model has TIMEOUT_MS.
-PATIENCE_MS = 20_000
-PHONE: ViewportSize = {"width": 390, "height": 844}
 GERMAN_SHEET = [
     ["Wissensfragen für den Vergleich, Stand März"],
     [],
@@ -31,42 +26,6 @@ GERMAN_SHEET = [
     [7, "Welches Metall hat das Zeichen Fe?", "Eisen"],
     [8, "Wie heißt die größte Stadt der Schweiz?", "Zürich"],
 ]
-
-
-@dataclass
-class Scene:
-    film: Film
-    browser: Browser
-    studio: Studio
-    provider: FakeProvider
-
-    @property
-    def page(self) -> Page:
-        return self.film.page
-
-    def enter(self, size: ViewportSize, *, is_dark: bool = False) -> None:
-        """Film a new browser of a person without an account."""
-        is_phone = size["width"] < 640
-        context = self.browser.new_context(
-            base_url=self.studio.url, viewport=size, has_touch=is_phone, is_mobile=is_phone, locale="en-GB",
-            color_scheme="dark" if is_dark else "light", accept_downloads=True,
-        )  # fmt: skip
-        context.set_default_timeout(PATIENCE_MS)
-        self.film.follow(context.new_page())
-
-    def sign_in(self, who: Who) -> None:
-        cookie = self.studio.cookie_of(who)
-        assert cookie is not None
-        self.page.context.add_cookies([cookie])
-
-    def press(self, name: str, *, role: str = "button", seconds: float = 1) -> None:
-        """Click the first button or link of this name in the page."""
-        self.click(self.page.get_by_role(role, name=name).first, seconds)  # type: ignore[arg-type]
-
-    def click(self, target: Locator, seconds: float = 1) -> None:
-        target.click()
-        self.page.wait_for_load_state()
-        self.film.look(seconds)
 
 
 @dataclass(frozen=True)
@@ -187,10 +146,7 @@ def operator(scene: Scene) -> None:
     page, film = scene.page, scene.film
     page.goto("/admin/")
     film.say("I installed the arena and sign in to its administration.")
-    page.locator("[name=login]").fill("otto@example.org")
-    page.locator("[name=password]").fill(PASSWORD)
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/admin/")
+    scene.sign_in_by_form("otto@example.org", PASSWORD)
     film.say("First steps. I begin with the models.", 3)
     page.goto("/admin/models_registry/provider/add/")
     film.say("Where do the models run?", 2)
@@ -322,4 +278,5 @@ JOURNEYS = [
     Journey("operator", "An operator's first hour.", World.NEW, DESK, operator),
     Journey("reader", "A reader asks the board five questions.", World.GENERATED, DESK, reader),
     Journey("grader", "A grader works by keyboard.", World.PLAYED, DESK, grader),
+    Journey("class", "A class of forty joins a team by one link.", World.SCHOOL, DESK, school_class),
 ]

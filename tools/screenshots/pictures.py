@@ -31,6 +31,7 @@ class World(StrEnum):
     STRICT = "strict"  # with consent and low limits
     BROKEN = "broken"  # without Valkey and the table of uploads
     TERMS = "terms"  # whose terms must be accepted
+    SCHOOL = "school"  # whose members make teams, with prices of models and accounts by invitation
 
 
 @dataclass(frozen=True)

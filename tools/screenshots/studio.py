@@ -34,6 +34,17 @@ ISSUER = {
     "ARENA_SSO": "company", "ARENA_SSO_COMPANY_NAME": "Example company",
     "ARENA_SSO_COMPANY_URL": "https://login.example.net", "ARENA_SSO_COMPANY_CLIENT_ID": "arena",
 }  # fmt: skip
+SCHOOL = {"ARENA_TEAMS": "members", "ARENA_SIGNUP": "invitation"}
+# A teacher without a team, and prices in dollars per million tokens.
+TEACHER_AND_PRICES = """
+from models_registry.models import LanguageModel
+from models_registry.versions import set_price
+from tools.screenshots.people import create_person
+
+create_person("vera")
+for model in LanguageModel.objects.all():
+    set_price(model, 10, 40)
+"""
 STRICT = {"ARENA_PUBLISH_PROMPTS": "true", "ARENA_LIMIT_BATTLE_VISITOR": "1/hour"}
 # File beside the arena's data that lists the prepared worlds, so that each is prepared once.
 STATE_FILE = "arranged.json"
@@ -59,19 +70,25 @@ class Studio:
     @contextmanager
     def prepared(self, world: World) -> Iterator[None]:
         self._once(World.NEW, self._create_people)
-        if world != World.NEW:
+        if world not in (World.NEW, World.SCHOOL):
             self._once(World.PLAYED, self._play)
         match world:
             case World.GENERATED:
                 self._once(world, self._generate)
             case World.STRICT:
-                self.arena.stop()
-                self.arena.environment |= STRICT
-                self.arena.start()
+                self._restart_with(STRICT)
+            case World.SCHOOL:
+                self._restart_with(SCHOOL)
+                self._once(world, lambda: self.arena.shell(TEACHER_AND_PRICES))
             case World.TERMS:
                 self._once(world, lambda: self._run_module("required_terms"))
         with self._broken() if world == World.BROKEN else nullcontext():
             yield
+
+    def _restart_with(self, environment: dict[str, str]) -> None:
+        self.arena.stop()
+        self.arena.environment |= environment
+        self.arena.start()
 
     @contextmanager
     def _broken(self) -> Iterator[None]:

@@ -87,7 +87,8 @@ def test_member_sees_team_and_role_and_joins():
     joined = client.post("/teams/join/", {"invitation": token_of(path)})
     assert joined.headers["Location"] == "/teams/physics/"
     assert team.members.get(user=person).role == Role.MANAGER
-    assert client.get(path).status_code == 409
+    assert client.get(path).headers["Location"] == "/teams/physics/"
+    assert browser(make.user()).get(path).status_code == 409
 
 
 def test_member_of_the_team_goes_on_to_it():
@@ -113,6 +114,7 @@ def test_visitor_signs_up_and_is_in_the_team(settings, access: str):  # type: ig
     assert f'href="/accounts/signup/?invitation={token_of(path)}&next=%2Fteams%2Fjoin%2F%3Finvitation%3D' in page
     client = sign_up(path, "new@example.org")
     assert team.members.get(user__email="new@example.org").role == Role.MEMBER
+    assert client.get(path).headers["Location"] == "/teams/physics/"  # sign-up leads there, with the last use gone
     assert client.get("/teams/physics/").status_code == 200
 
 

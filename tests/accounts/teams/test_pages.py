@@ -54,6 +54,16 @@ def test_place_is_chosen_and_returns_to_the_page():
     assert '<input type="hidden" name="team" value="">' in text(client, "/")
 
 
+@pytest.mark.parametrize("path", ["/teams/physics/", "/teams/physics/spending/", "/teams/physics/members/"])
+def test_main_menu_of_team_pages_leads_to_its_board(path: str):
+    person = make.user()
+    make.team(person, slug="physics")
+
+    page = text(browser(person), path)
+
+    assert '<a href="/leaderboard/?team=physics"' in page.split('aria-label="Main"')[1].split("</nav>")[0]
+
+
 @pytest.mark.usefixtures("models")
 def test_two_tabs_are_in_two_places():
     person = make.user()

@@ -18,9 +18,9 @@ from tests.fake_provider import FakeProvider
 from tests.leaderboard.tally_checks import aggregate
 from tests.models_registry.paid_models import cents, paid_model
 from tests.site import Reader
+from tests.worlds.school_class import PEOPLE, ask, battle_and_vote, sign_up
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
-PEOPLE, PASSWORD = 40, "a-good-password-1"
 
 
 def link(team: Team, uses: int) -> str:
@@ -35,26 +35,11 @@ def team() -> Team:
     return team
 
 
-def sign_up(site: str, token: str, number: int) -> Reader:
-    reader = Reader(site)
-    sent = {"email": f"p{number}@class.example", "password1": PASSWORD, "invitation": token}
-    reader.post(f"/accounts/signup/?invitation={token}", data={**sent, "next": f"/teams/join/?invitation={token}"})
-    return reader
-
-
-def ask(reader: Reader, prompt: str) -> Any:
-    return reader.api("POST", "sessions/", {"prompt": prompt, "team": "physics"})
-
-
 def vote_once(person: tuple[int, Reader]) -> int:
     """Battle, vote and ask once more; return the last status."""
     number, reader = person
-    begun = ask(reader, f"one two three, number {number}")
-    assert begun.status_code == 201, begun.text
-    battle = reader.wait_until_answered(begun.json()["battles"][0])
-    voted = reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "left" if number % 3 else "right"})
-    assert voted.status_code == 201, voted.text
-    return int(ask(reader, "four five six").status_code)
+    battle_and_vote(reader, f"one two three, number {number}", "physics", "left" if number % 3 else "right")
+    return int(ask(reader, "four five six", "physics").status_code)
 
 
 def test_class_of_forty_joins_battles_and_votes(site: str, team: Team, fake_provider: FakeProvider, settings: Any):
@@ -69,7 +54,7 @@ def test_class_of_forty_joins_battles_and_votes(site: str, team: Team, fake_prov
     assert team.members.filter(role=Role.MEMBER).count() == PEOPLE
     assert Invitation.objects.get().uses_left == 0
     assert not User.objects.filter(email=f"p{PEOPLE}@class.example").exists()
-    assert ask(late, "one").status_code == 404
+    assert ask(late, "one", "physics").status_code == 404
 
     people = list(enumerate(readers))
     eights = [people[at : at + 8] for at in range(0, PEOPLE, 8)]

@@ -72,6 +72,7 @@ def test_page_of_session_shows_team_and_shares(owner: User, team: Team, battle: 
     assert "Physics" in page
     assert "Share with the team" in page
     assert 'new-battle" href="/?team=physics"' in page
+    assert '<a href="/?team=physics"' in page.split('aria-label="Main"')[1]
     page = client.post(f"{path}share/", {"shared": "1"}, follow=True).content.decode()
     assert "Your team can read this session now." in page
     assert "Stop sharing" in page
