@@ -15,6 +15,7 @@ from accounts.access import SignUp
 from accounts.actor import ActorRequest
 from accounts.bans import refuse_banned
 from accounts.models import Invitation, User
+from accounts.teams.places import choose_place
 from accounts.sign_in import rate_limit
 from accounts.single_sign_on import linking, passwords
 from accounts.single_sign_on.sign_in import before_sign_in
@@ -87,6 +88,8 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             invitation = _invitation_of(request)
             if SignUp(settings.ARENA_SIGNUP) is SignUp.INVITATION or (invitation and invitation.team_id):
                 actions.accept_invitation(token=_invitation_token(request), user=saved)
+        if invitation is not None and invitation.team is not None:
+            choose_place(request, invitation.team)
         return saved
 
 

@@ -271,7 +271,9 @@ def _join(request: PageRequest, token: str) -> HttpResponse:
     if request.actor.user is None:
         raise NotSignedIn
     refuse_banned(request.actor, request)
-    return _to_team(request, actions.join(user=request.actor.user, token=token))
+    member = actions.join(user=request.actor.user, token=token)
+    choose_place(request, member.team)
+    return _to_team(request, member)
 
 
 def _to_team(request: PageRequest, member: TeamMember) -> HttpResponse:

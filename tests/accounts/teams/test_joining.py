@@ -87,6 +87,7 @@ def test_member_sees_team_and_role_and_joins():
     joined = client.post("/teams/join/", {"invitation": token_of(path)})
     assert joined.headers["Location"] == "/teams/physics/"
     assert team.members.get(user=person).role == Role.MANAGER
+    assert client.session["place"] == team.pk
     assert client.get(path).headers["Location"] == "/teams/physics/"
     assert browser(make.user()).get(path).status_code == 409
 
@@ -116,6 +117,7 @@ def test_visitor_signs_up_and_is_in_the_team(settings, access: str):  # type: ig
     assert team.members.get(user__email="new@example.org").role == Role.MEMBER
     assert client.get(path).headers["Location"] == "/teams/physics/"  # sign-up leads there, with the last use gone
     assert client.get("/teams/physics/").status_code == 200
+    assert client.session["place"] == team.pk
 
 
 def test_visitor_signs_in_and_comes_back():
