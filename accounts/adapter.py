@@ -1,6 +1,6 @@
 """allauth's adapter: no user names, own rate limits, invitations."""
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from allauth.account.adapter import DefaultAccountAdapter
 from django.conf import settings
@@ -15,11 +15,14 @@ from accounts.access import SignUp
 from accounts.actor import ActorRequest
 from accounts.bans import refuse_banned
 from accounts.models import Invitation, User
-from accounts.teams.places import choose_place
 from accounts.sign_in import rate_limit
 from accounts.single_sign_on import linking, passwords
 from accounts.single_sign_on.sign_in import before_sign_in
+from accounts.teams.places import choose_place
 from common.client_ip import network_hash
+
+if TYPE_CHECKING:
+    from allauth.account.models import EmailAddress
 
 
 class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -58,6 +61,13 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         linking.finish(request, user)
         response: HttpResponse = super().post_login(request, user, **of_login)
         return response
+
+    def should_send_confirmation_mail(self, request: HttpRequest, email_address: "EmailAddress", signup: bool) -> bool:
+        """Return False where the arena sends no mail: nothing would arrive that allauth announces."""
+        if settings.ACCOUNT_EMAIL_VERIFICATION != "mandatory":
+            return False
+        sends: bool = super().should_send_confirmation_mail(request, email_address, signup)
+        return sends
 
     def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: str) -> None:
         """Reset the limit; allauth calls this after a password reset."""

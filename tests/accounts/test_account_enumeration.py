@@ -88,6 +88,14 @@ def test_new_account_signs_in_once_its_address_is_confirmed(sends_email: None, c
     assert client.get("/accounts/tokens/").status_code == 200
 
 
+def test_sign_up_announces_no_mail_where_none_is_sent(client: Client):
+    page = client.post(SIGN_UP, {"email": UNKNOWN, "password1": "a-good-password"}, follow=True).content.decode()
+
+    assert User.objects.filter(email=UNKNOWN).exists()
+    assert "Confirmation email" not in page
+    assert mail.outbox == []
+
+
 def test_administrator_signs_in_without_confirming(sends_email: None, client: Client):
     User.objects.create_superuser("admin@example.org", "a-good-password")
     client.post("/accounts/login/", {"login": "admin@example.org", "password": "a-good-password"})
