@@ -6,11 +6,12 @@ CLUSTERED_AFTER_CHANGE; later snapshots copy them and name their source in the f
 
 import json
 import logging
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple, Self, TypedDict, Unpack, cast
 
 import numpy as np
@@ -22,7 +23,7 @@ from leaderboard.aggregation.pair_weights import Plan
 from leaderboard.counting import method, stars
 from leaderboard.counting.board_keys import Board, counts_drawn_pairs, counts_votes
 from leaderboard.counting.vote_arrays import BoardVotes, read_ballots, read_voters
-from leaderboard.models import COMPARE, OVERALL, AggregationRun
+from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import DesignEffects
 from leaderboard.rating.clustering import VoterVotes
@@ -42,6 +43,10 @@ CLUSTERED_BELOW_VOTES = 2_000_000
 CLUSTERED_AFTER_CHANGE = 0.02
 # The same of a board of a team, whose slow parts are computed once a day otherwise.
 REFITTED_AFTER_CHANGE = 0.2
+MINUTES_OF_DAY = 1440
+# A number without a common divisor with MINUTES_OF_DAY, near 0.618 of it: minutes of teams with successive ids are
+# then spread over the day, however many teams there are.
+MINUTES_BETWEEN_TEAMS = 889
 _STYLE_COLUMNS = tuple(StyleColumns.__annotations__)
 
 
@@ -86,7 +91,7 @@ class RefitScope:
 
     @classmethod
     def due_in_team(cls, board: BoardVotes, earlier: AggregationRun | None, *, now: datetime) -> "RefitScope":
-        is_outdated = earlier is None or _last_thorough_date(earlier) < f"{now:%Y-%m-%d}"
+        is_outdated = earlier is None or _is_thorough_fit_outdated(earlier, now=now)
         thorough = is_outdated or _votes_have_changed(earlier, board.counts.total, share=REFITTED_AFTER_CHANGE)
         return cls(voters=thorough, style=thorough)
 
@@ -98,7 +103,8 @@ def _votes_have_changed(earlier: AggregationRun | None, votes: int, *, share: fl
 
 
 def is_thorough_fit_due(earlier: AggregationRun | None, *, now: datetime, overall_votes: int) -> bool:
-    return overall_votes < THOROUGH_BELOW_VOTES or earlier is None or _last_thorough_date(earlier) < f"{now:%Y-%m-%d}"
+    is_large = overall_votes >= THOROUGH_BELOW_VOTES
+    return not is_large or earlier is None or _is_thorough_fit_outdated(earlier, now=now)
 
 
 class StandingRow(FitLine):
@@ -119,11 +125,22 @@ class FittedBoard:
 
 def has_stale_parts(earlier: AggregationRun, *, now: datetime) -> bool:
     """Return whether a new snapshot would recompute copied parts."""
-    return earlier.facts.get("thorough") is False and _last_thorough_date(earlier) < f"{now:%Y-%m-%d}"
+    return earlier.facts.get("thorough") is False and _is_thorough_fit_outdated(earlier, now=now)
 
 
-def _last_thorough_date(earlier: AggregationRun) -> str:
-    return str(earlier.facts.get("thorough_at", ""))[:10]
+def _is_thorough_fit_outdated(earlier: AggregationRun, *, now: datetime) -> bool:
+    at = earlier.facts.get("thorough_at")
+    return not at or datetime.fromisoformat(at) < last_refit_time(earlier.team_id, now=now)
+
+
+def last_refit_time(team: int | None, *, now: datetime) -> datetime:
+    """Return since when the slow parts are due: midnight, or the newest of the team's own minute of each day.
+
+    Teams have minutes of their own because the first run of a day would otherwise compute the slow parts of all.
+    """
+    minute = timedelta(minutes=(team or 0) * MINUTES_BETWEEN_TEAMS % MINUTES_OF_DAY)
+    since_then = now - minute
+    return since_then.replace(hour=0, minute=0, second=0, microsecond=0) + minute
 
 
 @dataclass(frozen=True)
@@ -133,6 +150,7 @@ class PendingBoard:
     earlier: AggregationRun | None
     refit: RefitScope
     live: "LiveFigures | None" = None  # of its team
+    before: EarlierStandings | None = None  # read when it is fitted, unless they are given
 
 
 def new_run(slot: str, scope: str, state: str, started_at: datetime, **facts: Unpack[RunFacts]) -> AggregationRun:
@@ -178,7 +196,7 @@ def _are_large(ahead: list["FitInputs"]) -> bool:
 
 def _read_and_submit(board: PendingBoard, threads: ThreadPoolExecutor) -> tuple["FitInputs", "Future[SnapshotFit]"]:
     try:
-        with transaction.atomic():
+        with _savepoint(is_needed=board.refit.style or board.refit.voters or board.before is None):
             inputs = FitInputs.read(board)
     except Exception as error:
         failed: Future[SnapshotFit] = Future()
@@ -189,7 +207,8 @@ def _read_and_submit(board: PendingBoard, threads: ThreadPoolExecutor) -> tuple[
 
 def _fitted_or_failed(inputs: "FitInputs", future: "Future[SnapshotFit]", live: "LiveFigures") -> FittedBoard:
     try:
-        with transaction.atomic():
+        scope = inputs.pending.run.scope
+        with _savepoint(is_needed=scope == OVERALL or Board.parse(scope).name == COMPARE):
             return inputs.fitted_board(future.result(), inputs.pending.live or live)
     except Exception as error:
         run = inputs.pending.run
@@ -197,6 +216,11 @@ def _fitted_or_failed(inputs: "FitInputs", future: "Future[SnapshotFit]", live: 
         run.facts = {}
         run.record_failure(error)
         return FittedBoard(run)
+
+
+def _savepoint(*, is_needed: bool) -> AbstractContextManager[object]:
+    """Without queries no savepoint is needed, and for fifty small boards they would take as long as the fits."""
+    return transaction.atomic() if is_needed else nullcontext()
 
 
 @dataclass(frozen=True)
@@ -210,7 +234,10 @@ class FitInputs:
     def read(cls, pending: PendingBoard) -> Self:
         ballots = read_ballots(pending.board) if pending.refit.style else None
         voters = None if not pending.refit.voters else ballots.voter_votes if ballots else read_voters(pending.board)
-        return cls(pending, _read_earlier_standings(pending.earlier) if pending.earlier else {}, voters, ballots)
+        before = pending.before
+        if before is None:
+            before = read_earlier_standings([pending.earlier])[pending.earlier.pk] if pending.earlier else {}
+        return cls(pending, before, voters, ballots)
 
     def fit(self) -> SnapshotFit:
         """Fit without database queries: a worker thread would open a connection of its own."""
@@ -250,14 +277,14 @@ class FitInputs:
         return int(self.pending.earlier.facts["voters"]) if self.pending.earlier else 0
 
 
-def _read_earlier_standings(earlier: AggregationRun) -> EarlierStandings:
-    rows = earlier.standings.values("model_id", "design_effect", "both_bad_design_effect", *_STYLE_COLUMNS)
-    return {
-        row.pop("model_id"): EarlierStanding(
-            row.pop("design_effect"), row.pop("both_bad_design_effect"), cast(StyleColumns, row)
-        )
-        for row in rows
-    }
+def read_earlier_standings(runs: Iterable[AggregationRun]) -> dict[int, EarlierStandings]:
+    """Return {run's id: standings}."""
+    columns = ("run_id", "model_id", "design_effect", "both_bad_design_effect", *_STYLE_COLUMNS)
+    before: dict[int, EarlierStandings] = defaultdict(dict)
+    for run, model, effect, of_both_bad, *style in Standing.objects.filter(run__in=runs).values_list(*columns):
+        columns_of_style = cast(StyleColumns, dict(zip(_STYLE_COLUMNS, style, strict=True)))
+        before[run][model] = EarlierStanding(effect, of_both_bad, columns_of_style)
+    return before
 
 
 def _earlier_design_effects(board: BoardVotes, earlier: AggregationRun, before: EarlierStandings) -> DesignEffects:

@@ -78,12 +78,14 @@ def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | N
                 return None
             _configure_transaction()
             elo_settings.invalidate()  # they change under this lock only
-            return _publish(slot, started_at, only_if_changed=only_if_changed)
+            run = _publish(slot, started_at, only_if_changed=only_if_changed)
     except Exception as error:
         failed = new_run(slot, OVERALL, State.FAILED, started_at)
         failed.record_failure(error)
         AggregationRun.objects.bulk_create([failed], ignore_conflicts=True)
         raise
+    team_boards.publish_changed(slot=slot)
+    return run
 
 
 def _configure_transaction() -> None:
@@ -133,7 +135,6 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
     store(fitted)
     renew_copies(boards.values(), last_order=position["last_order"], last_change=position["last_change"])
     publish_outdated(slot=slot)
-    team_boards.publish_changed(slot=slot, since=before)
     return next(board.run for board in fitted if board.run.scope == OVERALL)
 
 

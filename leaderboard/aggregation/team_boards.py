@@ -17,6 +17,7 @@ from leaderboard.aggregation.fit_boards import (
     RunFacts,
     fit_boards,
     new_run,
+    read_earlier_standings,
 )
 from leaderboard.aggregation.publishing import has_changed, store, votes_since
 from leaderboard.counting import new_votes, schedule, stars, tallies
@@ -26,7 +27,7 @@ from leaderboard.counting.live_elo import elo_of_teams
 from leaderboard.counting.revealed_calls import RevealCutoff, median_first_token_ms_of_teams
 from leaderboard.counting.vote_arrays import BoardVotes, empty_board, read_boards_of
 from leaderboard.counting.vote_log import newest_order
-from leaderboard.models import COMPARE, AggregationRun, PairTally, Position, TeamBoard, VoteChange
+from leaderboard.models import COMPARE, OVERALL, AggregationRun, PairTally, Position, TeamBoard, VoteChange
 
 logger = logging.getLogger(__name__)
 
@@ -44,16 +45,26 @@ SELECT {SCOPE_OF_TEAM}, excluded_reason, count(*) {_VOTES} AND excluded_reason <
 """
 
 
-def publish_changed(*, slot: str, since: Position) -> None:
-    """Publish boards of teams with news. Needs the lock of the tallies; an error is logged."""
+def publish_changed(*, slot: str) -> None:
+    """Publish boards of teams with news, after the site's run was committed; an error is logged."""
     try:
         with transaction.atomic():
-            changed = Vote.objects.filter(team__isnull=False, order__gt=since.last_order).values_list("team")
-            relabelled = VoteChange.objects.filter(number__gt=since.last_change, vote__team__isnull=False)
-            teams = {team for (team,) in changed.union(relabelled.values_list("vote__team"))}
-            _publish(teams | _teams_with_new_stars(), slot)
+            tallies.lock()
+            # News since the run before the last one, because a worker may have died between that run and its teams.
+            since = AggregationRun.objects.newest_position(skipped=2)
+            _publish(_teams_with_news(since) | _teams_with_new_stars(), slot)
     except Exception:
         logger.exception("the boards of teams cannot be published")
+
+
+def _teams_with_news(since: Position) -> set[int]:
+    cast = Vote.objects.filter(team__isnull=False, order__gt=since.last_order).order_by("team").values_list("team")
+    last = dict(cast.annotate(Max("order")))
+    relabelled = VoteChange.objects.filter(number__gt=since.last_change, vote__team__isnull=False)
+    runs = AggregationRun.objects.newest_of(Board(OVERALL, team).scope for team in last)
+    counted = dict(runs.values_list("team", "last_order"))
+    with_votes = {team for team, order in last.items() if order > counted.get(team, 0)}
+    return with_votes | set(relabelled.values_list("vote__team", flat=True))
 
 
 def _teams_with_new_stars() -> set[int]:
@@ -92,6 +103,7 @@ def _publish(teams: Collection[int], slot: str) -> None:
     last_change = VoteChange.objects.aggregate(last=Max("number"))["last"] or 0
     medians = median_first_token_ms_of_teams(active, RevealCutoff(last_order, started_at))
     elo, changes = elo_of_teams(active, last_order), _new_changes(active, list(earlier.values()), boards=len(scopes))
+    standings = read_earlier_standings(earlier.values())
     pending = []
     for team, boards in names.items():
         live = LiveFigures(elo.get(team, {}), medians.get(team, {}))
@@ -101,7 +113,8 @@ def _publish(teams: Collection[int], slot: str) -> None:
             if has_changed(facts, before, now=started_at):
                 run = new_run(slot, board.scope, AggregationRun.State.DONE, started_at, **facts)
                 refit = RefitScope.due_in_team(votes, before, now=started_at)
-                pending.append(PendingBoard(replace(votes, last_star=_last_star(board)), run, before, refit, live))
+                votes = replace(votes, last_star=_last_star(board))
+                pending.append(PendingBoard(votes, run, before, refit, live, standings[before.pk] if before else {}))
     store(list(fit_boards(pending, LiveFigures({}, {}))))
 
 

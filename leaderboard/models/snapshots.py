@@ -88,9 +88,11 @@ class AggregationRunQuerySet(models.QuerySet["AggregationRun"]):
         last: int | None = self.filter(scope=OVERALL).aggregate(last=models.Max("last_order"))["last"]
         return last or 0
 
-    def newest_position(self) -> Position:
+    def newest_position(self, *, skipped: int = 0) -> Position:
+        """Return the position of the site's newest run after this many."""
         runs = self.filter(scope=OVERALL).exclude(state=AggregationRun.State.FAILED).order_by("-pk")
-        return Position(*runs.values_list(*Position._fields).first() or ())
+        positions = list(runs.values_list(*Position._fields)[skipped : skipped + 1])
+        return Position(*positions[0]) if positions else Position()
 
     def newest_ids(self, scopes: list[str]) -> dict[str, str]:
         """Return {scope: public id of its newest snapshot}; scopes without a snapshot are left out."""

@@ -1,6 +1,8 @@
 """Boards of a team: what they count, when they are fitted, and who reads them."""
 
 import json
+from collections import Counter
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
@@ -10,8 +12,10 @@ from accounts.open_streams import StreamRight, find_lost
 from accounts.teams.actions import archive_team
 from battles.models import Vote
 from leaderboard.aggregation import job, team_boards
+from leaderboard.aggregation.fit_boards import RefitScope, last_refit_time
 from leaderboard.boards.queries import board_names
 from leaderboard.counting import tallies
+from leaderboard.counting.vote_arrays import read_board
 from leaderboard.counting.vote_changes import exclude_votes
 from leaderboard.models import AggregationRun, PairTally, TeamBoard
 from tests import make
@@ -101,6 +105,42 @@ def test_slow_parts_wait_for_a_fifth_of_new_votes(pair):
     cast_in(team, pair, left=6)
     aggregate()
     assert overall_of(team).facts["thorough"]
+
+
+def test_slow_parts_of_a_team_are_due_at_its_own_minute(pair):
+    team = make.team()
+    cast_in(team, pair, left=30, right=20)
+    aggregate()
+    first = overall_of(team)
+    board = read_board(first.scope)
+    refitted_at = last_refit_time(team.pk, now=first.started_at + timedelta(days=1))
+    assert first.started_at < refitted_at <= first.started_at + timedelta(days=1)
+    for seconds, is_due in ((-1, False), (1, True)):
+        now = refitted_at + timedelta(seconds=seconds)
+        refit = RefitScope.due_in_team(board, first, now=now)
+        assert (refit.voters, refit.style) == (is_due, is_due)
+
+
+def test_times_of_teams_spread_over_the_day():
+    now = datetime(2026, 1, 2, 12, 30, tzinfo=UTC)
+    assert last_refit_time(None, now=now) == datetime(2026, 1, 2, tzinfo=UTC)
+    times = [last_refit_time(team, now=now) for team in range(1000, 1050)]
+    assert all(now - timedelta(days=1) < at <= now for at in times)
+    assert max(Counter(at.hour for at in times).values()) <= 4
+
+
+def test_teams_follow_the_run_of_the_site(pair, monkeypatch):
+    team = make.team()
+    cast_in(team, pair, left=4, right=2)
+    with monkeypatch.context() as dies:
+        dies.setattr(team_boards, "publish_changed", lambda **_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            aggregate()
+    assert AggregationRun.objects.filter(scope="overall").count() == 1
+    aggregate()
+    assert overall_of(team).votes_counted == 6
+    aggregate()
+    assert AggregationRun.objects.filter(team=team).count() == 1
 
 
 def test_excluded_vote_is_published_anew(pair):
