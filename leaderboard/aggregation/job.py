@@ -27,7 +27,7 @@ from leaderboard.aggregation.fit_boards import (
     new_run,
 )
 from leaderboard.aggregation.imported_boards import publish_outdated
-from leaderboard.aggregation.publishing import has_changed, store, votes_since
+from leaderboard.aggregation.publishing import configure_transaction, has_changed, store, votes_since
 from leaderboard.counting import reviews, schedule, stars, tallies
 from leaderboard.counting.board_keys import BOARDS_OF_VOTE, counts_votes, is_own_board
 from leaderboard.counting.live_elo import elo_ratings_after
@@ -76,7 +76,7 @@ def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | N
         with transaction.atomic():
             if not tallies.try_lock() or AggregationRun.objects.filter(slot=slot).exists():
                 return None
-            _configure_transaction()
+            configure_transaction()
             elo_settings.invalidate()  # they change under this lock only
             run = _publish(slot, started_at, only_if_changed=only_if_changed)
     except Exception as error:
@@ -86,14 +86,6 @@ def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | N
         raise
     team_boards.publish_changed(slot=slot)
     return run
-
-
-def _configure_transaction() -> None:
-    """Suit the queries to many votes, and make a stalled worker release the lock."""
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL work_mem = '128MB'")
-        cursor.execute("SET LOCAL enable_memoize = off")  # nearly every vote has labels of its own
-        cursor.execute("SET LOCAL idle_in_transaction_session_timeout = '120s'")
 
 
 def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> AggregationRun:

@@ -14,6 +14,14 @@ from leaderboard.notify import notify_new_snapshot
 State = AggregationRun.State
 
 
+def configure_transaction() -> None:
+    """Suit the queries to many votes, and make a stalled worker release the lock."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL work_mem = '128MB'")
+        cursor.execute("SET LOCAL enable_memoize = off")  # nearly every vote has labels of its own
+        cursor.execute("SET LOCAL idle_in_transaction_session_timeout = '120s'")
+
+
 def store(fitted: list[FittedBoard]) -> None:
     finished_at = schedule.database_now()
     for board in fitted:

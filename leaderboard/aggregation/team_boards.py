@@ -19,7 +19,7 @@ from leaderboard.aggregation.fit_boards import (
     new_run,
     read_earlier_standings,
 )
-from leaderboard.aggregation.publishing import has_changed, store, votes_since
+from leaderboard.aggregation.publishing import configure_transaction, has_changed, store, votes_since
 from leaderboard.counting import new_votes, schedule, stars, tallies
 from leaderboard.counting.board_keys import BOARDS_OF_TEAMS_VOTE, SCOPE_OF_TEAM, Board
 from leaderboard.counting.boards_of_teams import boards_of_teams
@@ -50,6 +50,7 @@ def publish_changed(*, slot: str) -> None:
     try:
         with transaction.atomic():
             tallies.lock()
+            configure_transaction()
             # News since the run before the last one, because a worker may have died between that run and its teams.
             since = AggregationRun.objects.newest_position(skipped=2)
             _publish(_teams_with_news(since) | _teams_with_new_stars(), slot)
