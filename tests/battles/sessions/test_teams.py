@@ -116,7 +116,7 @@ def test_removed_member_is_shown_no_vote(team: Team, owner: User, battle: Battle
     for path in (f"battles/{battle.public_id}/", f"sessions/{battle.session.public_id}/"):
         body = client.get(f"/api/v1/{path}").json()
         shown = body if "can_vote" in body else body["battles"][0]
-        assert not (shown["can_vote"] or shown["can_follow_up"] or shown["can_regenerate"])
+        assert [shown[name] for name in ("can_vote", "can_follow_up", "can_regenerate")] == [False] * 3
 
 
 def test_team_reads_only_shared_sessions(team: Team, owner: User, battle: Battle):
