@@ -83,7 +83,7 @@ def payload_for(actor: Actor, battle: Battle) -> BattlePayload:
 
 
 def read_only(payload: BattlePayload) -> BattlePayload:
-    """Return the payload for a person who has left the battle's team."""
+    """Return the payload without what its reader could do: of a hidden battle, or of one in a team that they left."""
     return {
         **payload,
         "turns": [{**turn, "is_live": False} for turn in payload["turns"]],

@@ -219,7 +219,7 @@ def _fitted_or_failed(inputs: "FitInputs", future: "Future[SnapshotFit]", live: 
 
 
 def _savepoint(*, is_needed: bool) -> AbstractContextManager[object]:
-    """Without queries no savepoint is needed, and for fifty small boards they would take as long as the fits."""
+    """Return a savepoint if queries follow: without any, those of fifty small boards take as long as the fits."""
     return transaction.atomic() if is_needed else nullcontext()
 
 
