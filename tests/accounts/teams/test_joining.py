@@ -99,6 +99,21 @@ def test_member_of_the_team_goes_on_to_it():
     assert browser(person).get(link(team)).headers["Location"] == "/teams/physics/"
 
 
+@pytest.mark.parametrize("method", ["get", "post"])
+@pytest.mark.parametrize("end", ["used_at", "revoked_at", "expires_at"])
+def test_member_goes_on_to_it_by_an_ended_link(end: str, method: str):
+    person = make.user()
+    team = make.team(slug="physics", members={Role.MEMBER: [person]})
+    path = link(team)
+    Invitation.objects.update(**{end: timezone.now()})
+
+    response = getattr(browser(person), method)("/teams/join/", {"invitation": token_of(path)})
+
+    assert response.headers["Location"] == "/teams/physics/"
+    actions.remove_member(by=team.created_by, member=team.members.get(user=person))
+    assert getattr(browser(person), method)("/teams/join/", {"invitation": token_of(path)}).status_code == 409
+
+
 def test_guest_goes_on_to_the_list():
     path = link(make.team(slug="physics"), role=Role.GUEST)
 
