@@ -25,6 +25,7 @@ APPS = (
     "common",
     "leaderboard",
     "models_registry",
+    "reviews",
     "site_content",
     "uploads",
 )

@@ -1,0 +1,1 @@
+"""Statistics of reviews: when a campaign may stop; numbers in, numbers out; no Django."""
