@@ -22,6 +22,7 @@ from tools.bench.ratings import calibration  # noqa: E402
 from tools.bench.ratings.aggregation import aggregation  # noqa: E402
 from tools.bench.ratings.benchmarks import benchmark_coverage, benchmark_report  # noqa: E402
 from tools.bench.ratings.context import context  # noqa: E402
+from tools.bench.ratings.judges import agreement_coverage, calibrated_boards, judged_board_cost, stop_rule  # noqa: E402
 from tools.bench.ratings.other_libraries import compare_libraries  # noqa: E402
 from tools.bench.ratings.ranks import first_place, rank_ranges  # noqa: E402
 from tools.bench.ratings.report import Report  # noqa: E402
@@ -41,9 +42,13 @@ CALIBRATION = {
     "anomalies": calibration.anomalies,
     "rings": rings,
     "benchmarks": benchmark_coverage,
+    "agreement": agreement_coverage,
+    "calibrated": calibrated_boards,
+    "stop-rule": stop_rule,
 }
 COSTS = {
     "benchmark-report": benchmark_report,
+    "judged-board": judged_board_cost,
     "speed": speed,
     "first-place": first_place,
     "ties": ties,
