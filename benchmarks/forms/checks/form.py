@@ -1,6 +1,5 @@
 """A check in the editor: fields of its kind, or JSON."""
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
@@ -27,11 +26,11 @@ from benchmarks.forms.checks.reading import (
     write_steps,
 )
 from benchmarks.forms.fields import JSONField, plain_lines
+from benchmarks.forms.rows import add_row, remove_row
 from benchmarks.imports.limits import MAX_CHECKS
 from benchmarks.models import Check
 from benchmarks.scoring import registry
 from common.payload_types import JsonObject
-from common.text.numbers import parse_whole_number
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
@@ -258,22 +257,10 @@ def moved(data: QueryDict) -> QueryDict | None:
     """Return the data after a button that adds, removes or turns a check; None if no such button was pressed."""
     if not any(move in data for move in _MOVES):
         return None
-    data, total = data.copy(), parse_whole_number(data.get("checks-TOTAL_FORMS", ""), max_digits=4) or 0
+    data = data.copy()
     if data.get("add_check") in KINDS or data.get("add_check") == JSON:
-        data[f"checks-{total}-kind"] = data.get("add_check", "")
-        data["checks-TOTAL_FORMS"] = str(total + 1)
+        add_row(data, "checks", kind=data.get("add_check", ""))
     if (place := data.get("as_json", "")).isdecimal():
         data[f"checks-{place}-kind"] = JSON
-    if (place := data.get("remove_check", "")).isdecimal() and int(place) < total:
-        _remove(data, int(place), total)
+    remove_row(data, "checks", data.get("remove_check", ""))
     return data
-
-
-def _remove(data: QueryDict, place: int, total: int) -> None:
-    named = re.compile(r"checks-(\d+)-(.+)")
-    found = [(name, match) for name in list(data) if (match := named.fullmatch(name)) and int(match[1]) >= place]
-    values = {(int(match[1]), match[2]): data.pop(name) for name, match in found}
-    for (number, name), sent in values.items():
-        if number > place:
-            data.setlist(f"checks-{number - 1}-{name}", sent)
-    data["checks-TOTAL_FORMS"] = str(total - 1)
