@@ -23,6 +23,7 @@ from battles.prompting.messages import with_system_prompt
 from battles.streaming.protocol import FIELD, TurnEvent, model_test_stream_key
 from battles.streaming.publisher import Publisher, TurnChannel
 from common.db.execution import run_in_db
+from common.payload_types import JsonObject
 from common.text.money import plain_decimal
 from common.valkey.connections import UNREACHABLE, connection
 from models_registry.health import outcomes, server_tests
@@ -45,12 +46,16 @@ _KEY_ERRORS = {FailureCode.REFUSED_KEY, FailureCode.NO_KEY}
 class ModelTest(msgspec.Struct):
     """A test: its request, and its result once `is_over`. Milliseconds and US dollars.
 
-    waits: for a free slot of its provider. person, team_id: of a manager, who pays with the team; else the site does.
+    waits: for a free slot of its provider. person, team_id: of a payer; without one the site pays.
+    messages: in place of the prompt. overrides: of the model's parameters. note: of those who asked, for themselves.
     upstream: the provider's message, without keys.
     """
 
     model_id: int
     prompt: str
+    messages: list[Message] = []
+    overrides: JsonObject = {}
+    note: str = ""
     waits: bool = False
     person: str = ""
     team_id: int | None = None
@@ -77,10 +82,13 @@ def _key(test_id: str) -> str:
     return f"model-test:{test_id}"
 
 
-def store_request(model: LanguageModel, prompt: str, *, payer: Payer | None = None) -> str:
+def store_request(
+    model: LanguageModel, prompt: str, *, payer: Payer | None = None, messages: Sequence[Message] = (),
+    overrides: JsonObject | None = None, note: str = "",
+) -> str:  # fmt: skip
     """Store a test for a worker and return its random id. Raises one of common.valkey.connections.UNREACHABLE."""
     test_id = secrets.token_urlsafe(16)
-    test = ModelTest(model.pk, prompt)
+    test = ModelTest(model.pk, prompt, list(messages), overrides or {}, note)
     if payer is not None:
         test.person, test.team_id = payer.person, payer.team_id
     request = msgspec.json.encode(test).decode()
@@ -129,9 +137,9 @@ def read(test_id: str) -> ModelTest | None:
     return test
 
 
-def messages(model: LanguageModel, prompt: str) -> list[Message]:
+def messages(model: LanguageModel, test: ModelTest) -> list[Message]:
     """Return what the first turn of a battle would send."""
-    return with_system_prompt(model, [{"role": "user", "content": prompt}])
+    return with_system_prompt(model, test.messages or [{"role": "user", "content": test.prompt}])
 
 
 async def run_test(test_id: str, provider: ChatProvider, publisher: Publisher, valkey: redis.asyncio.Redis) -> None:
@@ -192,8 +200,8 @@ def _create_call(test: ModelTest) -> PreparedCall | None:
         return None
     with transaction.atomic():
         planned = PlannedCall(
-            model, messages(model, test.prompt), purpose=Call.Purpose.TEST, lease=outcomes.PROBE_LEASE,
-            person=test.person, team_id=test.team_id,
+            model, messages(model, test), purpose=Call.Purpose.TEST, lease=outcomes.PROBE_LEASE,
+            person=test.person, team_id=test.team_id, overrides=test.overrides,
         )  # fmt: skip
         [call] = store.create_calls([planned])
         if call.must_wait:
