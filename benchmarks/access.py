@@ -10,12 +10,12 @@ from accounts.models import Team
 from accounts.teams.places import place_named
 from accounts.teams.roles import Right, teams_with
 from benchmarks.errors import TemplateElsewhere
-from benchmarks.models import Run, Template, TemplateVersion
+from benchmarks.models import Judge, Judging, Run, Template, TemplateVersion
 from common.errors import NotAllowed
 from common.text.numbers import parse_whole_number
 
 
-def team_of(actor: Actor, thing: Template | Run) -> Team | None:
+def team_of(actor: Actor, thing: Template | Run | Judge) -> Team | None:
     """Return the team that owns it, for the team's members only."""
     member = actor.memberships.get(thing.team_id) if thing.team_id is not None else None
     return None if member is None else member.team
@@ -70,7 +70,7 @@ def _may_change(actor: Actor, owner_id: int | None, team_id: int | None) -> bool
 def readable_templates(actor: Actor) -> QuerySet[Template]:
     """Return the site's templates, the member's own and those of teams."""
     is_site = Q(visibility=Template.Visibility.SITE)
-    return Template.objects.filter(mine(actor, "owner_user") | is_site)
+    return Template.objects.exclude(kind=Template.Kind.JUDGING).filter(mine(actor, "owner_user") | is_site)
 
 
 def may_edit(actor: Actor, template: Template) -> bool:
@@ -90,7 +90,7 @@ def get_template_or_404(actor: Actor, public_id: str, *, to_edit: bool = False) 
     return template
 
 
-def _refuse(actor: Actor, thing: Template | Run) -> NoReturn:
+def _refuse(actor: Actor, thing: Template | Run | Judge) -> NoReturn:
     """Raise NotAllowed for a team's thing that the actor only reads, Http404 for other things."""
     if team_of(actor, thing) is not None:
         raise NotAllowed
@@ -135,11 +135,15 @@ def place_of_run(actor: Actor, template: Template, slug: str | None) -> Team | N
 
 
 def readable_runs(actor: Actor) -> QuerySet[Run]:
-    """Return runs published with names, the member's own and those of teams."""
-    return reported_runs(actor).filter(mine(actor, "owner") | Q(publishes_names=True))
+    """Return runs published with names, the member's own and those of teams; no judgings."""
+    return _readable_runs(actor).filter(is_judging=False)
 
 
-def reported_runs(actor: Actor) -> QuerySet[Run]:
+def _readable_runs(actor: Actor) -> QuerySet[Run]:
+    return _reported_runs(actor).filter(mine(actor, "owner") | Q(publishes_names=True))
+
+
+def _reported_runs(actor: Actor) -> QuerySet[Run]:
     """Return runs whose report is readable: published ones, the member's own and those of teams."""
     return Run.objects.filter(mine(actor, "owner") | Q(published_at__isnull=False))
 
@@ -153,7 +157,7 @@ def runs_in_place(actor: Actor, place: Team | None) -> QuerySet[Run]:
 
 
 def get_reported_run_or_404(actor: Actor, public_id: str) -> Run:
-    run = reported_runs(actor).select_related("version__template").filter(public_id=public_id).first()
+    run = _reported_runs(actor).select_related("version__template").filter(public_id=public_id).first()
     if run is None:
         raise Http404
     return run
@@ -164,7 +168,8 @@ def has_runs(actor: Actor) -> bool:
 
 
 def get_run_or_404(actor: Actor, public_id: str, *, to_change: bool = False) -> Run:
-    run = readable_runs(actor).select_related("version__template").filter(public_id=public_id).first()
+    """Return a run, or a judging's."""
+    run = _readable_runs(actor).select_related("version__template").filter(public_id=public_id).first()
     if run is None:
         raise Http404
     if to_change and not may_change(actor, run):
@@ -181,9 +186,43 @@ def get_run_to_grade_or_404(actor: Actor, public_id: str) -> Run:
 
 def get_run_to_publish_or_404(actor: Actor, public_id: str) -> Run:
     run = get_run_or_404(actor, public_id)
+    if run.is_judging:
+        raise Http404
     if not may_publish(actor, run):
         _refuse(actor, run)
     return run
+
+
+def readable_judges(actor: Actor) -> QuerySet[Judge]:
+    """Return the member's own judges and those of teams, with all their numbers."""
+    return Judge.objects.filter(mine(actor, "owner_user"))
+
+
+def get_judge_or_404(actor: Actor, public_id: str, *, to_edit: bool = False) -> Judge:
+    judge = readable_judges(actor).select_related("model", "team").filter(public_id=public_id).first()
+    if judge is None:
+        raise Http404
+    if to_edit and not _may_change(actor, judge.owner_user_id, judge.team_id):
+        _refuse(actor, judge)
+    return judge
+
+
+def get_judged_run_or_404(actor: Actor, public_id: str, *, to_judge: bool = False) -> Run:
+    """Return a run whose judgements are readable: those of its owner, of a team its members."""
+    run = get_run_or_404(actor, public_id)
+    if run.is_judging or not owns(actor, run):
+        raise Http404
+    if to_judge and not may_change(actor, run):
+        _refuse(actor, run)
+    return run
+
+
+def get_judging_or_404(run: Run, public_id: str) -> Judging:
+    """run: as get_judged_run_or_404."""
+    judging = run.judgings.select_related("judge__model", "run").filter(public_id=public_id).first()
+    if judging is None:
+        raise Http404
+    return judging
 
 
 def owns(actor: Actor, run: Run) -> bool:

@@ -91,6 +91,14 @@ def estimate(
     return Estimate(estimates, _minutes(estimates, concurrency))
 
 
+def estimate_texts(
+    model: LanguageModel, sizes: Mapping[str, int], parameters: JsonObject, *, turns: Sequence[str]
+) -> EntrantEstimate:
+    """Return the estimate of requests without a template. sizes: characters by any name; turns: follow-ups."""
+    means = _mean_answers([model], Call.Purpose.JUDGE).get(model.pk, _Answer())
+    return _of_entrant(model, Prompt(messages=[{}, {}], turns=list(turns)), sizes, means, 1, parameters)
+
+
 def _minutes(entrants: Sequence[EntrantEstimate], concurrency: int) -> int | None:
     """Return minutes until the last provider is done, each as fast as its room and pace allow."""
     providers = {entrant.model.provider_id: entrant.model.provider for entrant in entrants}
@@ -165,11 +173,9 @@ def _case_sizes(version: TemplateVersion, prompt: Prompt) -> dict[str, int]:
     return sizes
 
 
-def _mean_answers(models: Sequence[LanguageModel]) -> dict[int, _Answer]:
+def _mean_answers(models: Sequence[LanguageModel], purpose: Call.Purpose = Call.Purpose.ITEM) -> dict[int, _Answer]:
     """Return means of runs' answers by model id."""
-    calls = Call.objects.filter(
-        model__in={model.pk for model in models}, purpose=Call.Purpose.ITEM, state=Call.State.DONE
-    )
+    calls = Call.objects.filter(model__in={model.pk for model in models}, purpose=purpose, state=Call.State.DONE)
     means = calls.order_by().values_list("model").annotate(tokens=Avg("completion_tokens"), ms=Avg("total_ms"))
     return {
         model_id: _Answer(float(tokens or EXPECTED_TOKENS), None if ms is None else float(ms) / 1_000)

@@ -30,7 +30,7 @@ patient-<code>    this status, after the test calls `go_on`
 wordy-<code>      refuses with WORDS
 picky-<part>      refuses requests with this part, see tests/worlds/picky.py
 late-picky-<part> the same by an event of a stream
-every name in tests/provider_streams.py and tests/worlds/oddities.py
+every name in tests/provider_streams.py, tests/worlds/oddities.py and tests/worlds/judges.py
 
 Models that repeat the prompt's words wait before the word ⏸ until the test calls `go_on`.
 
@@ -52,6 +52,7 @@ from aiohttp import web
 from PIL import Image
 
 from tests.provider_streams import DONE, STREAMS, Step, event, write
+from tests.worlds.judges import JUDGES
 from tests.worlds.model_list import CANARY, FakeModelList
 from tests.worlds.oddities import ODDITIES, Odd
 from tests.worlds.picky import PICKY, refusal_of
@@ -345,6 +346,8 @@ class FakeProvider(FakeModelList):
             return []
         if model == "long":
             return [f"word{n} " for n in range(800)]
+        if model in JUDGES:
+            return [JUDGES[model](body["messages"])]
         prompt = self._prompt_text(body["messages"][-1].get("content"))
         if model == "judges" and prompt.startswith("empty"):
             return []

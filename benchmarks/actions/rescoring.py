@@ -18,7 +18,7 @@ def rescore_run(run: Run, version: TemplateVersion | None = None) -> Run:
     version: by default the template's newest; a draft is frozen. Raises WrongState, RunNotPossible for other questions.
     """
     run = Run.objects.lock(run.pk)
-    if run.state != Run.State.DONE:
+    if run.state != Run.State.DONE or run.is_judging:
         raise WrongState
     version = version or run.version.template.versions.latest("number")
     if version.template_id != run.version.template_id:

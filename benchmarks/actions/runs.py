@@ -65,15 +65,15 @@ def create_run(
     with transaction.atomic():
         require_room_for_run(owner)
         if team is not None:
-            _require_active(team)
+            require_active(team)
         version = freeze_version(version)
         if version.case_count * len(entrants) * repeats > Run.MAX_ITEMS:
             raise InvalidInput(_("A run has at most %(most)s items.") % {"most": Run.MAX_ITEMS})
         require_usable_files(version)
-        models = _models_to_ask(entrants, team, with_images=has_images(version))
+        models = models_to_ask(entrants, team, with_images=has_images(version))
         is_paid = any(model.is_paid for model in models.values())
         if is_paid:
-            _check_budget(budget, entrants, version.parameters)
+            check_budget(budget, entrants, version.parameters)
         run = Run.objects.create(
             version=version, owner=owner, team=team, name=name, repeats=repeats, concurrency=concurrency,
             attempts=attempts, budget=budget, is_paid=is_paid, starts_at_once=starts_at_once, reuse_days=reuse_days,
@@ -84,7 +84,7 @@ def create_run(
     return run
 
 
-def _check_budget(budget: Decimal | None, entrants: Sequence[EntrantRequest], parameters: JsonObject) -> None:
+def check_budget(budget: Decimal | None, entrants: Sequence[EntrantRequest], parameters: JsonObject) -> None:
     """Raises RunNotPossible without a budget, and for one below what a call reserves."""
     if budget is None:
         raise RunNotPossible(_("A run of paid models needs a budget."))
@@ -107,7 +107,7 @@ def require_room_for_run(owner: User) -> None:
         raise TooManyRuns(_("The arena has as many runs under way as it allows. Try again later."))
 
 
-def _require_active(team: Team) -> None:
+def require_active(team: Team) -> None:
     """Lock the team until COMMIT, so that it cannot be archived meanwhile. Raises NotInTeam."""
     if not Team.objects.active().select_for_update(no_key=True).filter(pk=team.pk).exists():
         raise NotInTeam
@@ -133,7 +133,7 @@ def has_images(version: TemplateVersion) -> bool:
     return CaseFile.objects.filter(case__version=version, upload__kind=Upload.Kind.IMAGE).exists()
 
 
-def _models_to_ask(
+def models_to_ask(
     entrants: Sequence[EntrantRequest], team: Team | None, *, with_images: bool
 ) -> dict[int, LanguageModel]:
     """Return the models with providers and prices, by id. Raises RunNotPossible with each that cannot be asked."""

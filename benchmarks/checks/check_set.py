@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Self
+from typing import Protocol, Self
 
 import msgspec
 
@@ -79,14 +79,36 @@ def case_checks(version_checks: Sequence[JsonObject], own: Sequence[JsonObject])
     return checks
 
 
-class CheckSet:
+class AnswerScoring(Protocol):
+    """Scores the answers of a run."""
+
+    # The version whose cases and checks are used.
+    version_id: int
+    # An answer with a score is the item's last: no further turn is asked.
+    ends_with_a_score: bool
+
+    def copy(self) -> Self:
+        """Return the same for another thread."""
+
+    def read_cases(self, case_ids: Collection[int]) -> Mapping[int, CaseFacts]:
+        """Return facts of this version's cases by ids of the run's cases, which have the same keys."""
+
+    def score_at_once(self, case: CaseFacts, answer: ScoredAnswer) -> ScoredItem | None:
+        """Return None if this needs a child process or facts of the stored call."""
+
+    def score(self, case: CaseFacts, answer: ScoredAnswer, child: item_checks.Child) -> ScoredItem:
+        """Score an answer within seconds for each check; an error leaves it without a score."""
+
+
+class CheckSet(AnswerScoring):
+    ends_with_a_score = False
+
     def __init__(self, version: TemplateVersion) -> None:
         self.version_id, self._threshold = version.pk, version.threshold
         self.raw = [raw_check(check) for check in version.checks.all()]
         self._cases: dict[int, CaseFacts] = {}
 
     def copy(self) -> Self:
-        """Return the same for another thread."""
         copied = copy(self)
         copied._cases = {}
         return copied
@@ -101,7 +123,6 @@ class CheckSet:
         return bool(templates_of(self.raw))
 
     def read_cases(self, case_ids: Collection[int]) -> Mapping[int, CaseFacts]:
-        """Return facts of this version's cases by ids of the run's cases, which have the same keys."""
         missing = {pk for pk in case_ids if pk not in self._cases}
         if missing:
             if len(self._cases) + len(missing) > _CACHED_CASES:
@@ -126,14 +147,12 @@ class CheckSet:
         return CaseChecks(prepared, [case.expected] * len(prepared), checks_digest(written))
 
     def score_at_once(self, case: CaseFacts, answer: ScoredAnswer) -> ScoredItem | None:
-        """Return None if this needs a child process or facts of the stored call."""
         checks = self.of_case(case)
         if any(map(_needs_call, checks.prepared)) or item_checks.needs_child(checks.prepared, checks.targets, answer):
             return None
         return self._score(case, checks, answer, _no_child)
 
     def score(self, case: CaseFacts, answer: ScoredAnswer, child: item_checks.Child) -> ScoredItem:
-        """Score an answer within seconds for each check; an error leaves it without a score."""
         try:
             return self._score(case, self.of_case(case), answer, child)
         except Exception as error:

@@ -1,6 +1,7 @@
 from benchmarks.models.files import CaseFile
 from benchmarks.models.grades import Grade
 from benchmarks.models.imports import ImportLook
+from benchmarks.models.judging import Judge, Judgement, Judging
 from benchmarks.models.replies import ItemCall, ItemReply, Reply, Score
 from benchmarks.models.reports import RunReport
 from benchmarks.models.runs import Entrant, ProviderPace, Run, RunCount, RunItem
@@ -15,6 +16,9 @@ __all__ = [
     "ImportLook",
     "ItemCall",
     "ItemReply",
+    "Judge",
+    "Judgement",
+    "Judging",
     "Prompt",
     "ProviderPace",
     "RenderedPrompt",

@@ -20,6 +20,7 @@ from models_registry.models import LanguageModel, Provider
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
+    from benchmarks.models.judging import Judging
     from benchmarks.models.reports import RunReport
 
 
@@ -131,6 +132,8 @@ class Run(models.Model):
     # Equal calls of the owner's runs give their answers again if they are at most so old; null: every call is made.
     reuse_days = models.PositiveSmallIntegerField(null=True)
     is_paid = models.BooleanField(default=False)
+    # Its entrant is a judge, its cases are replies of another run; in no list.
+    is_judging = models.BooleanField(default=False, db_default=False)
     # US dollars.
     budget = models.DecimalField(max_digits=14, decimal_places=8, null=True)
     reserved = models.DecimalField(max_digits=14, decimal_places=8, default=0)
@@ -158,6 +161,7 @@ class Run(models.Model):
         entrants: RelatedManager["Entrant"]
         items: RelatedManager["RunItem"]
         reports: RelatedManager["RunReport"]
+        judgings: RelatedManager["Judging"]
 
     class Meta:
         constraints = [

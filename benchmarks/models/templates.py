@@ -28,6 +28,8 @@ class Template(models.Model):
         CHAT = "chat", _("chat")
         CHOICE = "choice", _("multiple choice")
         IMAGES = "images", _("images")
+        # Made for one judging; in no list.
+        JUDGING = "judge", _("judging")
 
     class Visibility(models.TextChoices):
         PRIVATE = "private", _("private")

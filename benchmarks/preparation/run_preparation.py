@@ -4,6 +4,7 @@ import logging
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from itertools import islice
 
 import msgspec
@@ -21,6 +22,7 @@ from benchmarks.models import Case, CaseFile, Entrant, Prompt, RenderedPrompt, R
 from benchmarks.models.entrant_calls import let_go_on
 from benchmarks.preparation import case_files, guard
 from benchmarks.preparation.frames import CaseProblem, CaseResult, CaseSource, PromptSource, RenderRequest
+from benchmarks.preparation.judging_items import write_judging
 from benchmarks.preparation.rendered_targets import render_targets
 from benchmarks.preparation.sources import source_of
 from benchmarks.sql import read_sql
@@ -46,10 +48,11 @@ def prepare(run_id: int) -> bool:
         return False
     run = Run.objects.select_related("version").get(pk=run_id)
     try:
-        _render_prompts(run)
-        _render_targets(run)
-        _check_rules(run)
-        _insert_items(run)
+        if run.is_judging:
+            judge = run.entrants.select_related("model__provider").get()
+            write_judging(run, _context(judge), partial(_renew_lease, run_id))
+        else:
+            _prepare_cases(run)
     except NotPreparable as error:
         detail = "\n".join(map(str, error.problems[:MAX_PROBLEMS]))
         ended = {"state": Run.State.FAILED, "reason": Run.Reason.NOT_PREPARABLE, "detail": detail, "finished_at": Now()}
@@ -62,11 +65,20 @@ def prepare(run_id: int) -> bool:
             return False
         run.item_count = RunItem.objects.filter(run=run).count()
         run.state = Run.State.RUNNING if run.starts_at_once else Run.State.QUEUED
+        if run.is_judging and not run.item_count:  # all was judged meanwhile
+            run.state, run.finished_at = Run.State.DONE, Now()
         run.driven_until = None
-        run.save(update_fields=["item_count", "state", "driven_until"])
+        run.save(update_fields=["item_count", "state", "driven_until", "finished_at"])
         if run.state == Run.State.RUNNING:
             let_go_on(run_id)
-    return run.state == Run.State.RUNNING
+    return bool(run.state == Run.State.RUNNING)
+
+
+def _prepare_cases(run: Run) -> None:
+    _render_prompts(run)
+    _render_targets(run)
+    _check_rules(run)
+    _insert_items(run)
 
 
 def _renew_lease(run_id: int, *, is_first: bool = False) -> bool:

@@ -5,6 +5,9 @@ WITH scores AS (
 made AS (
     DELETE FROM benchmarks_itemcall WHERE item_id = ANY(%(items)s)
 ),
+judgements AS (
+    DELETE FROM benchmarks_judgement WHERE item_id = ANY(%(items)s)
+),
 grades AS (
     DELETE FROM benchmarks_grade WHERE item_id = ANY(%(items)s)
 ),

@@ -42,9 +42,10 @@ class _Latest(TypedDict):
 @register.simple_tag
 def benchmarks_of(team: Team) -> _Latest:
     """Return the team's latest runs and templates."""
-    runs = Run.objects.filter(team=team).select_related("version__template", "owner")
-    templates = Template.objects.filter(team=team, archived_at=None).select_related("owner_user")
-    return {"runs": runs.order_by("-created_at", "-pk")[:LATEST], "templates": templates.order_by("-pk")[:LATEST]}
+    runs = Run.objects.filter(team=team, is_judging=False).select_related("version__template", "owner")
+    templates = Template.objects.filter(team=team, archived_at=None).exclude(kind=Template.Kind.JUDGING)
+    templates = templates.select_related("owner_user").order_by("-pk")
+    return {"runs": runs.order_by("-created_at", "-pk")[:LATEST], "templates": templates[:LATEST]}
 
 
 _MARKS = re.compile(r"({{.*?}}|{%.*?%}|{#.*?#})", re.DOTALL)

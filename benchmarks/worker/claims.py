@@ -172,9 +172,10 @@ def _lock_due_items(
 def _plan(run: Run, entrant: Entrant, item: _DueItem, uploads: Mapping[int, Upload]) -> PlannedCall:
     model = _model_of(entrant)
     messages = with_system_prompt(model, case_files.with_files(item.messages, uploads))
+    purpose = Call.Purpose.JUDGE if run.is_judging else Call.Purpose.ITEM
     # Breakers count a run as one conversation, so that its owner alone cannot close a model.
     return PlannedCall(
-        model, messages, purpose=Call.Purpose.ITEM, lease=RunItem.LEASE, overrides=entrant.parameters,
+        model, messages, purpose=purpose, lease=RunItem.LEASE, overrides=entrant.parameters,
         asker=run.person, conversation=f"run:{run.pk}", team_id=run.team_id,
     )  # fmt: skip
 

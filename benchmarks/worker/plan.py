@@ -13,6 +13,7 @@ from django.utils import timezone
 from battles.calls import is_limited
 from battles.models import Call
 from benchmarks.checks.check_set import CheckSet
+from benchmarks.checks.verdicts import VerdictReading
 from benchmarks.models import Entrant, Run, RunCount, RunItem
 from benchmarks.models.entrant_calls import calls_at_once
 from benchmarks.sql import read_sql
@@ -52,7 +53,8 @@ class Plan:
 
 def read_facts(run_id: int) -> RunFacts:
     run = Run.objects.select_related("version", "checks_version").get(pk=run_id)
-    return RunFacts(run.pk, run.owner_id, run.team_id, run.attempts, CheckSet(run.scoring_version))
+    checks = VerdictReading(run) if run.is_judging else CheckSet(run.scoring_version)
+    return RunFacts(run.pk, run.owner_id, run.team_id, run.attempts, checks)
 
 
 def read_plan(run_id: int) -> Plan:

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from battles.calls import Attempt
 from benchmarks import streaming
-from benchmarks.checks.check_set import CheckSet
+from benchmarks.checks.check_set import AnswerScoring
 from benchmarks.checks.children import scoring_children
 from benchmarks.models import Run
 from benchmarks.preparation import case_files
@@ -191,7 +191,7 @@ class RunDriver:
                     self._preempted.add(item.item_id)
                     task.cancel()
 
-    async def _score(self, checks: CheckSet) -> None:
+    async def _score(self, checks: AnswerScoring) -> None:
         """Score stored answers that were not scored at once."""
         is_prepared = False
         while True:

@@ -10,7 +10,7 @@ from threading import Event
 from django.db import transaction
 from django.utils import timezone
 
-from benchmarks.checks.check_set import CaseFacts, CheckSet, ScoredItem
+from benchmarks.checks.check_set import AnswerScoring, CaseFacts, ScoredItem
 from benchmarks.checks.children import scoring_children
 from benchmarks.models import ItemReply, Run, RunItem, Score
 from benchmarks.preparation.rendered_targets import render_targets
@@ -40,7 +40,7 @@ def prepare_rescoring(run_id: int) -> None:
                 logger.warning("a target of run %s is not usable: %s", run_id, problem)
 
 
-def score_batch(run_id: int, checks: CheckSet, stopping: Event) -> list[int]:
+def score_batch(run_id: int, checks: AnswerScoring, stopping: Event) -> list[int]:
     """Score stored answers without a score; return the ids of their items. Safe to repeat.
 
     Holds no lock meanwhile. Nothing is stored once `stopping` is set: killed children give no verdicts.
@@ -81,7 +81,7 @@ def _answer(given: ItemReply, case: CaseFacts) -> ScoredAnswer:
 
 
 @transaction.atomic
-def _store(run_id: int, checks: CheckSet, items: Sequence[RunItem], scores: Sequence[ScoredItem]) -> list[int]:
+def _store(run_id: int, checks: AnswerScoring, items: Sequence[RunItem], scores: Sequence[ScoredItem]) -> list[int]:
     """Store scores of items that still have none."""
     run = Run.objects.lock(run_id)
     if (run.checks_version_id or run.version_id) != checks.version_id:

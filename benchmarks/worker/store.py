@@ -17,7 +17,7 @@ from django.db.models import F
 
 from battles.calls import CallResult, record_failure, store_results
 from benchmarks import streaming
-from benchmarks.checks.check_set import CaseFacts, CheckSet, ScoredItem
+from benchmarks.checks.check_set import AnswerScoring, CaseFacts, ScoredItem
 from benchmarks.models import Entrant, Run, RunItem
 from benchmarks.models.entrant_calls import CHANGING, SETUP_FAILURES, WITHOUT_TEXT, note_ends
 from benchmarks.scoring.ports import ScoredAnswer
@@ -70,7 +70,7 @@ class RunFacts:
     owner_id: int | None
     team_id: int | None
     attempts: int
-    checks: CheckSet
+    checks: AnswerScoring
 
 
 def outcome_of(ended: Ended, run: RunFacts, case: CaseFacts) -> JsonObject:
@@ -98,9 +98,10 @@ def outcome_of(ended: Ended, run: RunFacts, case: CaseFacts) -> JsonObject:
         "text": answer.text, "reasoning": answer.reasoning, "finish_reason": answer.finish_reason,
         "answer_key": item.answer_key if answer.finish_reason in reuse.REUSABLE else "",
     }  # fmt: skip
-    if item.turn < item.last_turn:  # attempts count for each turn
+    is_last = item.turn == item.last_turn
+    score = _score(run.checks, case, answer) if is_last or run.checks.ends_with_a_score else None
+    if not is_last and (score is None or score.value is None):  # attempts count for each turn
         return row | {"state": RunItem.State.QUEUED, "next_turn": item.turn + 1, "attempt": 0}
-    score = _score(run.checks, case, answer)
     if score is None:
         return row | {"state": RunItem.State.ANSWERED}
     return row | {
@@ -116,7 +117,7 @@ def _error_of(ended: Ended) -> FailureCode | None:
     return result.error
 
 
-def _score(checks: CheckSet, case: CaseFacts, answer: ScoredAnswer) -> ScoredItem | None:
+def _score(checks: AnswerScoring, case: CaseFacts, answer: ScoredAnswer) -> ScoredItem | None:
     """Return None if this takes long or raises: the answer is stored all the same, and scored later."""
     try:
         return checks.score_at_once(case, answer)

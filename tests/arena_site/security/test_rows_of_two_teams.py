@@ -48,9 +48,9 @@ OF_ONE_TEAM = {
 }  # fmt: skip
 # Their statements are in tests/benchmarks/teams/test_rows.py, and in files of teams of battles, routing and gateway.
 TESTED_BY_THEIR_APPS = {
-    "benchmarks_template", "benchmarks_run", "benchmarks_reply", "uploads_upload", "battles_category",
-    "battles_moderationrule", "battles_promptsuggestion", "battles_routingdecision", "routing_routersnapshot",
-    "gateway_exchange",
+    "benchmarks_template", "benchmarks_run", "benchmarks_reply", "benchmarks_judge", "uploads_upload",
+    "battles_category", "battles_moderationrule", "battles_promptsuggestion", "battles_routingdecision",
+    "routing_routersnapshot", "gateway_exchange",
 }  # fmt: skip
 
 

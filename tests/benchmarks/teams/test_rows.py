@@ -8,10 +8,10 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from accounts.models import Team
 from benchmarks import actions
 from benchmarks.errors import ModelsOfTeam
-from benchmarks.models import CaseFile, Entrant, Run, Template
+from benchmarks.models import CaseFile, Entrant, Judgement, Judging, Run, Template
 from models_registry.models import LanguageModel
 from tests import make
-from tests.worlds.benchmarks import samples
+from tests.worlds.benchmarks import judged_runs, samples
 from tests.worlds.benchmarks.samples import Sample
 
 pytestmark = pytest.mark.django_db
@@ -75,3 +75,26 @@ def test_run_of_a_teams_models_is_not_published(of_team: Sample):
     Entrant.objects.filter(run=of_team.run, position=0).update(model=make.model())
     actions.publish_run(of_team.run)
     assert Run.objects.get(pk=of_team.run.pk).published_at
+
+
+def test_judges_of_two_places_are_refused(team: Team, of_team: Sample, sample: Sample):
+    own = LanguageModel.of_every_owner.get(slug="own")
+    with pytest.raises(IntegrityError, match="a_judges_model_is_of_its_place"), transaction.atomic():
+        judged_runs.judge(make.team_model(make.team()), team.created_by, team=team)
+    of_place = judged_runs.judging(judged_runs.judge(own, team.created_by, team=team), of_team.run)
+    personal = judged_runs.judging(judged_runs.judge(make.model(), sample.run.owner), sample.run)
+    reply = sample.item.replies.get().reply
+    mixing: list[tuple[str, Callable[[], object]]] = [
+        ("a_judging_is_of_one_place", lambda: Judging.objects.create(
+            judge=personal.judge, subject=of_team.run, run=judged_runs.engine_run(of_team.run)
+        )),
+        ("a_judgement_is_of_one_place", lambda: Judgement.objects.create(
+            judging=of_place, judge=of_place.judge, item=sample.item, first_reply=reply
+        )),
+    ]  # fmt: skip
+    for name, mix in mixing:
+        with pytest.raises(IntegrityError, match=name), transaction.atomic():
+            mix()
+    for row, change in ((of_place.judge, {"team": None}), (of_place, {"subject": sample.run})):
+        with pytest.raises(DatabaseError, match="Cannot update"), transaction.atomic():
+            type(row).objects.filter(pk=row.pk).update(**change)

@@ -1,0 +1,294 @@
+"""Preparation of a judging: its cases, requests and items. A killed preparation goes on where it was."""
+
+import hashlib
+import random
+import secrets
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import msgspec
+from django.db import connection, transaction
+from django.db.models import Max
+from django.db.models.functions import Now
+
+from battles.text.self_identification import leaks_identity
+from benchmarks.judging.controls import Control, ControlReply, control_pairs
+from benchmarks.judging.prompts import REPAIR, pair_messages, reply_messages
+from benchmarks.judging.rubrics import Rubric
+from benchmarks.models import (
+    Case,
+    CaseFile,
+    ItemReply,
+    Judge,
+    Judgement,
+    Judging,
+    Prompt,
+    RenderedPrompt,
+    Run,
+    RunCount,
+    RunItem,
+    TemplateVersion,
+)
+from benchmarks.preparation import case_files
+from benchmarks.preparation.frames import RenderedSource
+from benchmarks.preparation.judged_replies import JudgedCase, JudgedReply, Question, judged_cases, missing_questions
+from benchmarks.scoring.ports import texts_of
+from benchmarks.sql import read_sql
+from common.payload_types import JsonObject
+from models_registry.models import LanguageModel
+
+CASES_PER_BATCH = 100
+# Control pairs are made from so many replies, drawn by the run's seed.
+CONTROL_REPLIES = 200
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A question to the judge before it is stored. asked: of the judged case."""
+
+    case: Case
+    messages: list[JsonObject]
+    first_reply: int
+    second_reply: int | None
+    is_swapped: bool
+    control: str = ""
+    own_family: str = ""
+    variables: JsonObject | None = None
+
+
+def write_judging(run: Run, context: JsonObject, renew_lease: Callable[[], object]) -> None:
+    """Store cases, requests, items and judgements in batches, then freeze the version.
+
+    context: of the judge, for insert_items.sql.
+    """
+    if run.version.state == TemplateVersion.State.FROZEN:
+        return
+    judging = Judging.objects.select_related("judge__model", "subject__version").get(run=run)
+    RunCount.objects.bulk_create(
+        [RunCount(entrant=entrant, state=state) for entrant in run.entrants.all() for state in RunItem.State],
+        ignore_conflicts=True,
+    )
+    writer = _Writer(run, judging, context)
+    cases = judged_cases(judging)
+    if judging.with_card and not judging.judgements.exclude(control="").exists():
+        writer.write_controls(cases)
+    left_out = Counter[str]()
+    if not judging.is_card:
+        for start in range(0, len(cases), CASES_PER_BATCH):
+            left_out += writer.write_cases(cases[start : start + CASES_PER_BATCH])
+            renew_lease()
+    _freeze(run, judging, left_out)
+
+
+class _Writer:
+    def __init__(self, run: Run, judging: Judging, context: JsonObject) -> None:
+        self._run, self._judging, self._judge, self._context = run, judging, judging.judge, context
+        self._rubric = msgspec.convert(judging.judge.rubric, Rubric)
+        self._prompt = Prompt.objects.get(version=run.version_id)
+
+    @transaction.atomic
+    def write_cases(self, cases: Sequence[JudgedCase]) -> Counter[str]:
+        """Store the questions that the judge was not asked yet; return numbers of those left out."""
+        self._lock()
+        left_out = Counter[str]()
+        for case in cases:
+            left_out.update(case.left_out)
+        questions = list(missing_questions(self._judge, cases))
+        texts = self._read(cases, {reply.reply_id for question in questions for reply in question.replies})
+        rows = []
+        for question in questions:
+            if any(texts.names_itself(reply) for reply in question.replies):
+                left_out["names_itself"] += not question.is_swapped or self._judging.orders == Judging.Orders.RANDOM
+                continue
+            rows.append(self._text(question, texts))
+        self._insert(rows)
+        return left_out
+
+    @transaction.atomic
+    def write_controls(self, cases: Sequence[JudgedCase]) -> None:
+        """Store control pairs made from the run's own replies, each in both orders."""
+        self._lock()
+        replies = {
+            reply.reply_id: (case, reply) for case in cases for question in case.questions for reply in question.replies
+        }
+        draw = random.Random(self._judging.subject.order_seed)  # noqa: S311 (repeatable on purpose)
+        chosen = draw.sample(sorted(replies), min(CONTROL_REPLIES, len(replies)))
+        texts = self._read([replies[pk][0] for pk in chosen], chosen)
+        given = [
+            ControlReply(
+                question=texts.question(replies[pk][1], replies[pk][0].case_id), text=texts.reply(pk), reply_id=pk
+            )
+            for pk in chosen
+        ]
+        rows = []
+        for pair in control_pairs(given, seed=self._judging.subject.order_seed):
+            case_id, reply = replies[pair.reply_id][0].case_id, replies[pair.reply_id][1]
+            for is_swapped in (False, True):
+                first, second = pair.shown(is_swapped=is_swapped)
+                reference = texts.reference(case_id)
+                rows.append(
+                    _Text(
+                        texts.cases[case_id], self._messages(pair.question, first, second, reference), reply.reply_id,
+                        None, is_swapped, Control(pair.kind).value,
+                        variables={"question": pair.question, "first": first, "second": second},
+                    )
+                )  # fmt: skip
+        self._insert(rows)
+
+    def _lock(self) -> None:
+        Run.objects.lock(self._run.pk)
+        Judge.objects.select_for_update(no_key=True).get(pk=self._judge.pk)  # another judging may ask the same
+
+    def _read(self, cases: Collection[JudgedCase], replies: Collection[int]) -> "_Texts":
+        return _Texts(self._judging.subject, {case.case_id for case in cases}, replies)
+
+    def _text(self, question: Question, texts: "_Texts") -> _Text:
+        messages = self._messages(
+            texts.question(question.first, question.case_id),
+            texts.reply(question.first.reply_id),
+            "" if question.second is None else texts.reply(question.second.reply_id),
+            texts.reference(question.case_id),
+        )
+        return _Text(
+            texts.cases[question.case_id], messages, *question.key, question.is_swapped, own_family=question.own_family
+        )
+
+    def _messages(self, question: str, first: str, second: str, reference: str) -> list[JsonObject]:
+        """The second text is not read by a judge that grades."""
+        reference = reference if self._rubric.uses_reference else ""
+        while True:
+            nonce = secrets.token_hex(8)
+            if any(nonce in text for text in (question, first, second, reference)):
+                continue
+            if self._judge.kind == Judge.Kind.SCORES:
+                return reply_messages(self._rubric, question=question, reply=first, reference=reference, nonce=nonce)
+            return pair_messages(
+                self._rubric, question=question, first=first, second=second, reference=reference, nonce=nonce
+            )
+
+    def _insert(self, rows: Sequence[_Text]) -> None:
+        if not rows:
+            return
+        version = self._run.version_id
+        start = Case.objects.filter(version=version).aggregate(last=Max("position"))["last"]
+        start = 0 if start is None else start + 1
+        cases = Case.objects.bulk_create(
+            Case(
+                version_id=version, position=place, key=f"{place + 1:06}", variables=row.variables or {},
+                cluster=row.case.cluster or row.case.key, tags=row.case.tags, metadata={"case": row.case.key},
+            )
+            for place, row in enumerate(rows, start)
+        )  # fmt: skip
+        files = case_files.files_by_case({row.case.pk for row in rows})
+        RenderedPrompt.objects.bulk_create(
+            self._rendered(case, row, files.get(row.case.pk, [])) for case, row in zip(cases, rows, strict=True)
+        )
+        places = [{"case_id": case.pk, "repeat": 0, "place": case.position} for case in cases]
+        with connection.cursor() as cursor:
+            cursor.execute(
+                read_sql("insert_items.sql"),
+                {
+                    "run": self._run.pk, "cases": msgspec.json.encode(places).decode(),
+                    "contexts": msgspec.json.encode([self._context]).decode(),
+                },
+            )  # fmt: skip
+        items = dict(RunItem.objects.filter(run=self._run, case__in=cases).values_list("case", "pk"))
+        Judgement.objects.bulk_create(
+            Judgement(
+                judging=self._judging, judge=self._judge, item_id=items[case.pk], first_reply_id=row.first_reply,
+                second_reply_id=row.second_reply, is_swapped=row.is_swapped, control=row.control,
+                own_family=row.own_family,
+            )
+            for case, row in zip(cases, rows, strict=True)
+        )  # fmt: skip
+
+    def _rendered(self, case: Case, row: _Text, files: Sequence[CaseFile]) -> RenderedPrompt:
+        encoded = msgspec.json.encode(row.messages)
+        source = RenderedSource(
+            self._prompt.pk, case.pk, row.messages, [REPAIR], hashlib.sha256(encoded).hexdigest(),
+            sum(len(message["content"]) for message in row.messages) + len(REPAIR),
+        )  # fmt: skip
+        case_files.add_files(source, files)
+        return RenderedPrompt(
+            prompt_id=source.prompt, case_id=source.case, messages=source.messages, turns=source.turns,
+            digest=source.digest, characters=source.characters,
+        )  # fmt: skip
+
+
+class _Texts:
+    """Texts of some cases and replies of a judged run."""
+
+    def __init__(self, run: Run, cases: Collection[int], replies: Collection[int]) -> None:
+        self.cases = Case.objects.in_bulk(cases)
+        rendered = RenderedPrompt.objects.filter(case__in=cases, prompt__in=run.entrants.values("prompt"))
+        self._questions = {
+            (prompt, case): _as_text(messages, turns)
+            for prompt, case, messages, turns in rendered.values_list("prompt", "case", "messages", "turns")
+        }
+        items = ItemReply.objects.filter(reply__in=replies, item__run=run).values("item")
+        turns: dict[int, list[tuple[int, str]]] = defaultdict(list)
+        for item, reply, text in (
+            ItemReply.objects.filter(item__in=items).order_by("item", "turn")
+            .values_list("item", "reply", "reply__text")
+        ):  # fmt: skip
+            turns[item].append((reply, text))
+        self._replies = {answers[-1][0]: _joined([text for _, text in answers]) for answers in turns.values()}
+
+    def question(self, reply: JudgedReply, case_id: int) -> str:
+        """Return the question that was answered; of imported answers, its case's variables."""
+        text = self._questions.get((reply.entrant.prompt_id, case_id))
+        return _variables(self.cases[case_id]) if text is None else text
+
+    def reply(self, reply_id: int) -> str:
+        return self._replies[reply_id]
+
+    def reference(self, case_id: int) -> str:
+        expected = self.cases[case_id].expected
+        return "\n".join(texts_of(expected if isinstance(expected, list) else [expected]))
+
+    def names_itself(self, reply: JudgedReply) -> bool:
+        model = reply.entrant.model
+        return model is not None and _names_itself(self.reply(reply.reply_id), model)
+
+
+def _names_itself(text: str, model: LanguageModel) -> bool:
+    names = [model.name, *model.aliases]
+    if not model.upstream_name.isalpha():  # a plain word would match ordinary text
+        names.append(model.upstream_name)
+    return leaks_identity(text, names=names, organization=model.organization)
+
+
+_ROLES = {"system": "System", "user": "User", "assistant": "Assistant"}
+
+
+def _as_text(messages: Sequence[JsonObject], turns: Sequence[str]) -> str:
+    """Return a conversation as one text; a single message as it is."""
+    if len(messages) == 1 and not turns:
+        return str(messages[0]["content"])
+    parts = [f"{_ROLES.get(message['role'], message['role'])}: {message['content']}" for message in messages]
+    return "\n\n".join([*parts, *(f"Follow-up {number}: {turn}" for number, turn in enumerate(turns, 1))])
+
+
+def _joined(answers: Sequence[str]) -> str:
+    if len(answers) == 1:
+        return answers[0]
+    follow_ups = (f"Answer to follow-up {number}: {text}" for number, text in enumerate(answers[1:], 1))
+    return "\n\n".join([f"First answer: {answers[0]}", *follow_ups])
+
+
+def _variables(case: Case) -> str:
+    return "\n\n".join(texts_of([*(case.messages or []), *case.variables.values()]))
+
+
+@transaction.atomic
+def _freeze(run: Run, judging: Judging, left_out: Counter[str]) -> None:
+    rendered = RenderedPrompt.objects.filter(case__version=run.version_id).order_by("case__position")
+    digest = hashlib.sha256()
+    for request in rendered.values_list("digest", flat=True).iterator():
+        digest.update(request.encode())
+    TemplateVersion.objects.filter(pk=run.version_id).update(
+        state=TemplateVersion.State.FROZEN, digest=digest.hexdigest(), frozen_at=Now(),
+        case_count=Case.objects.filter(version=run.version_id).count(),
+    )  # fmt: skip
+    Judging.objects.filter(pk=judging.pk).update(left_out={reason: n for reason, n in left_out.items() if n})
