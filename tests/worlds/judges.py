@@ -29,10 +29,9 @@ def _by(value: Callable[[str], float]) -> Callable[[Messages], str]:
 
 
 def _quality(text: str) -> float:
-    """Return the number in `quality 3`, which the tests' answers have; a longer or changed text has no more."""
+    """Return the number in "quality 3", less a half without the end of the answer; what follows adds nothing."""
     found = re.search(r"quality (\d)", text)
-    whole = text.rstrip().endswith("end.") or "quality" in text.split("end.")[-1] or "Note to the judge" in text
-    return (float(found[1]) if found else 0.0) - (0.0 if whole else 0.5)
+    return (float(found[1]) if found else 0.0) - (0.0 if "That is the end." in text else 0.5)
 
 
 def _grades(messages: Messages) -> str:

@@ -8,7 +8,7 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from accounts.models import Team
 from benchmarks import actions
 from benchmarks.errors import ModelsOfTeam
-from benchmarks.models import CaseFile, Entrant, Judgement, Judging, Run, Template
+from benchmarks.models import CaseFile, Entrant, Judge, Judgement, Judging, Run, Template
 from models_registry.models import LanguageModel
 from tests import make
 from tests.worlds.benchmarks import judged_runs, samples
@@ -78,10 +78,11 @@ def test_run_of_a_teams_models_is_not_published(of_team: Sample):
 
 
 def test_judges_of_two_places_are_refused(team: Team, of_team: Sample, sample: Sample):
-    own = LanguageModel.of_every_owner.get(slug="own")
     with pytest.raises(IntegrityError, match="a_judges_model_is_of_its_place"), transaction.atomic():
-        judged_runs.judge(make.team_model(make.team()), team.created_by, team=team)
-    of_place = judged_runs.judging(judged_runs.judge(own, team.created_by, team=team), of_team.run)
+        Judge.objects.create(
+            team=team, series="1" * 22, name="Mixed", model=make.team_model(make.team()), kind="pairwise", rubric={}
+        )
+    of_place = judged_runs.judging(judged_runs.judge(make.team_model(team), team.created_by, team=team), of_team.run)
     personal = judged_runs.judging(judged_runs.judge(make.model(), sample.run.owner), sample.run)
     reply = sample.item.replies.get().reply
     mixing: list[tuple[str, Callable[[], object]]] = [

@@ -11,6 +11,7 @@ from django.utils import timezone
 from accounts.models import Team, User
 from benchmarks import actions
 from benchmarks.actions import EntrantRequest
+from benchmarks.checks.verdicts import VerdictReading
 from benchmarks.judges.actions import JudgeContent, JudgingRequest, create_judge, start_judging
 from benchmarks.judging.rubrics import Criterion, Kind, Rubric
 from benchmarks.models import (
@@ -26,11 +27,14 @@ from benchmarks.models import (
     Run,
     RunCount,
     RunItem,
+    Score,
     Template,
     TemplateVersion,
 )
 from benchmarks.preparation.run_preparation import prepare
+from benchmarks.scoring.ports import ScoredAnswer
 from models_registry.models import LanguageModel
+from tests.worlds.judges import JUDGES
 
 # Given the positions of entrant and case.
 Answer = Callable[[int, int], str]
@@ -124,7 +128,34 @@ def judging(judge: Judge, subject: Run, *, budget: str = "", is_prepared: bool =
     return made
 
 
+@transaction.atomic
+def answer(judging: Judging, rule: str, *, most: int | None = None) -> Judging:
+    """Store the answers of a judge of tests.worlds.judges, without a worker; of the first `most` items."""
+    reading = VerdictReading(judging.run)
+    for item in judging.run.items.filter(state="queued").select_related("entrant__model").order_by("position")[:most]:
+        messages = RenderedPrompt.objects.get(case=item.case_id).messages
+        text = JUDGES[rule](messages)
+        scored = reading.score_at_once(reading.read_cases([item.case_id])[item.case_id], ScoredAnswer(text=text))
+        reply = Reply.objects.create(
+            model=item.entrant.model, owner=judging.run.owner, team=judging.run.team, text=text
+        )
+        ItemReply.objects.create(item=item, reply=reply)
+        Score.objects.bulk_create(Score(item=item, **row) for row in scored.checks)
+        RunItem.objects.filter(pk=item.pk).update(state="scored", score=scored.value, finished_at=Now())
+    if not judging.run.items.filter(state="queued").exists():
+        Run.objects.filter(pk=judging.run_id).update(state="done", finished_at=Now())
+    judging.run.refresh_from_db()
+    return judging
+
+
 def engine_run(subject: Run) -> Run:
     """Create the empty run of a judging."""
     facts = {"owner": subject.owner, "team": subject.team, "version": subject.version}
     return Run.objects.create(is_judging=True, **facts)
+
+
+def spare_item(judging: Judging) -> RunItem:
+    """Create an item of a judging without a judgement."""
+    [entrant] = judging.run.entrants.all()
+    case = judging.run.version.cases.all()[0]
+    return RunItem.objects.create(run=judging.run, entrant=entrant, case=case, repeat=1, position=0, due_at=Now())

@@ -1,0 +1,245 @@
+"""Results of judges on the answers of a run. All judgements of a judge count, whichever judging made them."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+import numpy as np
+from django.db.models import Exists, OuterRef, Q
+
+from benchmarks.judging.controls import CardRow, Control, is_right, read_card
+from benchmarks.models import Case, Entrant, Judge, Judgement, Judging, Run, RunItem, Score
+from benchmarks.sql import read_sql
+from benchmarks.statistics import judged
+from benchmarks.statistics.judged import BoardLine, Comparisons, GradeMean, Outcomes, Verdicts
+from benchmarks.statistics.payload import Interval
+from leaderboard.counting.columns import FloatColumns, read_float_columns
+
+# A larger share of answers without a verdict makes a judge's numbers doubtful.
+MAX_UNPARSED_SHARE = 0.05
+MAX_JURY = 5
+_ANSWERED, _WAITING, _UNANSWERED = range(3)
+_COLUMNS = ("case_id", "repeat", "first", "second", "value", "own", "state")
+
+
+@dataclass(frozen=True)
+class ControlResult:
+    """A control pair. outcomes: in each order, seen from the reply as it is; None for an unparsed one."""
+
+    control: Control
+    outcomes: list[float | None]
+    # Its items, in the order of `outcomes`.
+    items: list[int]
+
+    @property
+    def is_passed(self) -> bool:
+        return all(is_right(self.control, outcome) for outcome in self.outcomes)
+
+
+@dataclass(frozen=True)
+class Card:
+    """Control pairs of a number of a judge. failed: pairs with a wrong verdict."""
+
+    rows: list[CardRow] = field(default_factory=list)
+    failed: list[ControlResult] = field(default_factory=list)
+
+    @property
+    def n(self) -> int:
+        return sum(row.n for row in self.rows)
+
+    @property
+    def passed(self) -> int:
+        return sum(row.passed for row in self.rows)
+
+
+@dataclass(frozen=True)
+class JudgeResults:
+    """A judge on the answers of a run.
+
+    asked: questions, of which `waiting` have no answer yet, `failed` ended without one, and `unparsed` have an answer
+    without exactly one verdict. comparisons: of a pairwise judge; means, criteria: of one that grades. own_family: see
+    statistics.judged. is_stopped: a judging was cancelled or waits, so that the judgements are no whole.
+    """
+
+    judge: Judge
+    entrants: list[Entrant]
+    asked: int
+    waiting: int
+    failed: int
+    unparsed: int
+    comparisons: Comparisons | None
+    means: list[GradeMean]
+    criteria: dict[str, list[GradeMean]]
+    own_family: Interval | None
+    card: Card
+    left_out: dict[str, int]
+    is_stopped: bool
+
+    @property
+    def judged(self) -> int:
+        return self.asked - self.waiting - self.failed - self.unparsed
+
+    @property
+    def unparsed_share(self) -> float:
+        answered = self.judged + self.unparsed
+        return self.unparsed / answered if answered else 0.0
+
+    @property
+    def is_doubtful(self) -> bool:
+        return self.unparsed_share > MAX_UNPARSED_SHARE
+
+
+@dataclass(frozen=True)
+class Jury:
+    """Judges together: a board of all verdicts, and Krippendorff's α of their outcomes, ordinal."""
+
+    judges: list[Judge]
+    board: list[BoardLine]
+
+
+@dataclass(frozen=True)
+class _Read:
+    verdicts: Verdicts
+    asked: int
+    waiting: int
+    failed: int
+    unparsed: int
+
+
+def judges_of(run: Run) -> list[Judge]:
+    """Return judges that were asked about the run, the latest first."""
+    asked = Judging.objects.filter(subject=run, judge=OuterRef("pk"), is_card=False)
+    return list(Judge.objects.filter(Exists(asked)).select_related("model").order_by("-pk"))
+
+
+def read_results(run: Run, judges: Sequence[Judge]) -> list[JudgeResults]:
+    """Return results in the order of `judges`."""
+    entrants = list(run.entrants.select_related("model__team", "prompt").order_by("position"))
+    clusters = _clusters(run)
+    read = {judge.pk: _read(run, judge, clusters) for judge in judges}
+    pairwise = [judge for judge in judges if judge.kind == Judge.Kind.PAIRWISE]
+    outcomes = {judge.pk: judged.outcomes_of(read[judge.pk].verdicts, len(entrants)) for judge in pairwise}
+    return [
+        _results(run, judge, entrants, read[judge.pk], clusters, outcomes)
+        for judge in judges
+    ]  # fmt: skip
+
+
+def read_jury(run: Run, judges: Sequence[Judge]) -> Jury | None:
+    """Return the jury of up to MAX_JURY pairwise judges; None of fewer than two."""
+    members = [judge for judge in judges if judge.kind == Judge.Kind.PAIRWISE][:MAX_JURY]
+    if len(members) < 2:
+        return None
+    clusters, entrants = _clusters(run), run.entrants.count()
+    verdicts = [_read(run, judge, clusters).verdicts for judge in members]
+    return Jury(members, judged.board_of(Verdicts.joined(verdicts), entrants))
+
+
+def _results(
+    run: Run,
+    judge: Judge,
+    entrants: list[Entrant],
+    read: _Read,
+    clusters: dict[int, int],
+    outcomes: dict[int, Outcomes],
+) -> JudgeResults:
+    is_pairwise = judge.kind == Judge.Kind.PAIRWISE
+    others = [other for pk, other in outcomes.items() if pk != judge.pk]
+    judgings = list(Judging.objects.filter(subject=run, judge=judge, is_card=False).select_related("run"))
+    return JudgeResults(
+        judge=judge, entrants=entrants, asked=read.asked, waiting=read.waiting, failed=read.failed,
+        unparsed=read.unparsed,
+        comparisons=judged.compare(read.verdicts, len(entrants)) if is_pairwise else None,
+        means=[] if is_pairwise else judged.grade_means(read.verdicts),
+        criteria={} if is_pairwise else _criteria(run, judge, clusters),
+        own_family=judged.own_family_contrast(outcomes[judge.pk], others) if is_pairwise else None,
+        card=read_judge_card(judge),
+        left_out=dict(max((judging.left_out for judging in judgings), key=lambda left: sum(left.values()), default={})),
+        is_stopped=read.waiting + read.failed > 0 and any(
+            judging.run.state in (Run.State.PAUSED, Run.State.CANCELLED) for judging in judgings
+        ),
+    )  # fmt: skip
+
+
+def _clusters(run: Run) -> dict[int, int]:
+    """Return a number of each case's cluster."""
+    numbers: dict[str, int] = defaultdict(count().__next__)
+    cases = Case.objects.filter(version=run.version_id).values_list("pk", "cluster", "key")
+    return {pk: numbers[f"cluster {cluster}" if cluster else f"case {key}"] for pk, cluster, key in cases}
+
+
+def _read(run: Run, judge: Judge, clusters: dict[int, int]) -> _Read:
+    parameters = {"run": run.pk, "judge": judge.pk}
+    columns = dict(read_float_columns(read_sql("judged.sql"), parameters, _COLUMNS)).get((), _none(_COLUMNS))
+    answered, waiting = columns["state"] == _ANSWERED, columns["state"] == _WAITING
+    unanswered = columns["state"] == _UNANSWERED
+    parsed = answered & ~np.isnan(columns["value"])
+    return _Read(
+        _verdicts({name: column[parsed] for name, column in columns.items()}, run, clusters),
+        len(answered), int(waiting.sum()), int(unanswered.sum()), int((answered & ~parsed).sum()),
+    )  # fmt: skip
+
+
+def _none(names: Sequence[str]) -> FloatColumns:
+    return {name: np.zeros(0) for name in names}
+
+
+def _verdicts(columns: FloatColumns, run: Run, clusters: dict[int, int]) -> Verdicts:
+    cases = columns["case_id"].astype(np.int64)
+    second = np.where(np.isnan(columns["second"]), -1, columns["second"]).astype(np.int64)
+    return Verdicts(
+        unit=cases * run.repeats + columns["repeat"].astype(np.int64),
+        cluster=np.array([clusters[case] for case in cases.tolist()], dtype=np.int64),
+        first=columns["first"].astype(np.int64),
+        second=second,
+        value=columns["value"],
+        own=columns["own"].astype(np.int64),
+    )
+
+
+def _criteria(run: Run, judge: Judge, clusters: dict[int, int]) -> dict[str, list[GradeMean]]:
+    """Return means of each criterion."""
+    names = ("case_id", "repeat", "first", "second", "value", "own")
+    read = read_float_columns(
+        read_sql("judged_criteria.sql"), {"run": run.pk, "judge": judge.pk}, names, by=("criterion",)
+    )
+    means = {key[0]: judged.grade_means(_verdicts(columns, run, clusters)) for key, columns in read}
+    return {item["name"]: means[item["name"]] for item in judge.rubric["criteria"] if item["name"] in means}
+
+
+def read_judge_card(judge: Judge) -> Card:
+    """Return the control pairs whose questions all have answers, of all judgings by this number of the judge."""
+    controls = Judgement.objects.filter(judge=judge).exclude(control="").order_by("judging", "pk")
+    answered = Q(item__state=RunItem.State.SCORED)
+    pairs: dict[tuple[int, str, int], dict[bool, tuple[int, float | None]]] = defaultdict(dict)
+    for judging, control, reply, is_swapped, item, score in controls.filter(answered).values_list(
+        "judging", "control", "first_reply", "is_swapped", "item", "item__score"
+    ):
+        pairs[judging, control, reply][is_swapped] = item, score
+    results = [
+        ControlResult(
+            Control(control),
+            _outcomes(judge, asked[False][1], asked[True][1]),
+            [asked[False][0], asked[True][0]],
+        )
+        for (_judging, control, _reply), asked in pairs.items()
+        if len(asked) == 2
+    ]
+    rows = read_card((result.control, result.outcomes) for result in results)
+    return Card([row for row in rows if row.n], [result for result in results if not result.is_passed])
+
+
+def _outcomes(judge: Judge, first: float | None, second: float | None) -> list[float | None]:
+    """Return the outcomes of a control pair from the scores of its two items."""
+    if judge.kind == Judge.Kind.PAIRWISE:
+        return [first, None if second is None else 1 - second]
+    if first is None or second is None:
+        return [None]
+    return [1.0 if first > second else 0.5 if first == second else 0.0]
+
+
+def reasons_of(items: Sequence[int]) -> dict[int, Score]:
+    """Return the score with the judge's reasons by item id."""
+    scores = Score.objects.filter(item__in=items).order_by("-pk")
+    return {score.item_id: score for score in scores}
