@@ -3,6 +3,16 @@
 from benchmarks import errors
 from benchmarks.actions import importing
 from benchmarks.api.imports import ImportViewSet
+from benchmarks.api.judges import (
+    ChangeJudgeSerializer,
+    EstimatedJudgingSerializer,
+    JudgementExport,
+    JudgementViewSet,
+    JudgeViewSet,
+    NewCardSerializer,
+    NewJudgeSerializer,
+    NewJudgingSerializer,
+)
 from benchmarks.api.reports import HeatMap, RunExport, RunReportViewSet
 from benchmarks.api.runs import Estimate, ItemViewSet, RunViewSet
 from benchmarks.api.serializers import (
@@ -26,6 +36,7 @@ from benchmarks.imports.limits import MAX_FILE_BYTES
 from benchmarks.models import Run, RunItem
 from common.api.schema import LIMIT, TEXT, File, Operation, Operations, Parameter, one_of
 from common.errors import NotFound, TooManyRequests
+from common.tables import writers as table_writers
 from uploads.errors import NoFile, QuotaReached
 
 _SEARCH = Parameter("search", "Part of a name.", TEXT)
@@ -37,6 +48,13 @@ _PROMPTS = [{"messages": [{"role": "user", "template": "What is the capital of {
 _CHECKS = [{"key": "names it", "scorer": "contains"}]
 _TEMPLATE = {"name": "Capitals", "prompts": _PROMPTS, "checks": _CHECKS}
 _RUN = {"template": "2jUQ7iGJ4w8cBCQAZ3kXhA", "models": ["ada", "bob"]}
+_JUDGE = {
+    "name": "Strict judge",
+    "model": "ada",
+    "rubric": {"kind": "pairwise", "instructions": "Prefer the right one."},
+}
+_JUDGING = {"judge": "2jUQ7iGJ4w8cBCQAZ3kXhA", "pairs": "all", "orders": "both"}
+_CHOSEN_JUDGE = Parameter("judge", "Id of a judge: only its judgements.", TEXT)
 _CONTENT = (
     "A prompt's messages and follow-ups (`turns`) are Jinja templates of a case's variables. A check compares an "
     "answer with its `target`, a template, too, or without one with the case's `expected`. `variables` is a JSON "
@@ -275,5 +293,79 @@ OPERATIONS: Operations = {
         summary="An item with all that is known about it",
         description="The messages sent, replies, the result of each check, and all calls, also failed ones. 404 if the "
         "template is held out and the run not yours.",
+    ),
+    (JudgeViewSet, "list"): Operation(
+        summary="Judges",
+        description="Your own and your teams', in their number in use; no archived ones.",
+        parameters=(_TEAM,),
+        refuses=(NotFound,),
+    ),
+    (JudgeViewSet, "create"): Operation(
+        summary="Make a judge",
+        description="A model with a rubric. `rubric` has `kind` (`pairwise` or `scores`), `instructions`, "
+        "`uses_reference`, and `criteria` with `name`, `question`, `points` (2 to 10), `anchors` (a text for each "
+        "point) and `weight`. `own_family`: answers of models of its own organization are left out (`exclude`), judged "
+        "and marked (`flag`), or judged like others (`allow`).",
+        takes=NewJudgeSerializer,
+        example=_JUDGE,
+        refuses=(NotFound, errors.RunNotPossible),
+    ),
+    (JudgeViewSet, "retrieve"): Operation(
+        summary="A judge", description="Also an archived one, or a number that a newer one replaced."
+    ),
+    (JudgeViewSet, "update"): Operation(
+        summary="Change a judge",
+        description="Anything but its name makes a new judge with the next `number` and a new `id`: its judgements "
+        "start anew, and the old ones stay with the old number.",
+        takes=ChangeJudgeSerializer,
+        example={**_JUDGE, "own_family": "flag"},
+        refuses=(errors.WrongState, errors.RunNotPossible),
+    ),
+    (JudgeViewSet, "card"): Operation(
+        summary="Ask a judge about control pairs",
+        description="Up to 20 pairs made from the answers of `run`, in both orders: identical twins must tie, an "
+        "answer cut in half must lose, one padded with its own sentences or with a verdict at its end must not win.",
+        takes=NewCardSerializer,
+        example={"run": "2jUQ7iGJ4w8cBCQAZ3kXhA"},
+        refuses=(NotFound, errors.WrongState, errors.RunNotPossible, errors.TooManyRuns, TooManyRequests),
+    ),
+    (JudgementViewSet, "judgements"): Operation(
+        summary="Judgements of a run, and what they say of its entrants",
+        description="Of a run of yours or of your teams. In a fixed order, without a count; `next` leads on.",
+        parameters=(
+            _CHOSEN_JUDGE,
+            Parameter("controls", "Control pairs in place of judgements.", one_of("1")),
+            Parameter("cursor", "From `next`.", TEXT),
+            LIMIT,
+        ),
+        refuses=(NotFound,),
+    ),
+    (JudgementViewSet, "judge"): Operation(
+        summary="Have a judge judge a run's answers",
+        description="A pairwise judge compares whole answers to the same case, repeat and prompt: `all` pairs, each "
+        "against the `baseline`, or a `regular` design with `pairs_per_case`; in `both` orders, or in a `random` one "
+        "for half of the price. Questions that this judge has answered are not asked again. Control pairs come first "
+        "for a judge without a card, or by `card`. A paid judge needs a `budget`; if it ends half way, the results "
+        "say so.",
+        takes=NewJudgingSerializer,
+        example=_JUDGING,
+        refuses=(NotFound, errors.WrongState, errors.RunNotPossible, errors.TooManyRuns, TooManyRequests),
+    ),
+    (JudgementViewSet, "estimate"): Operation(
+        summary="Estimate a judging's calls and cost",
+        description="`left_out` counts pairs before their texts are read: answers that name themselves come on top.",
+        takes=EstimatedJudgingSerializer,
+        example=_JUDGING,
+        refuses=(NotFound,),
+    ),
+    (JudgementExport, "get"): Operation(
+        summary="Judgements of a run as a file",
+        description="A row for each, also of those without a verdict.",
+        files=tuple(map(File, sorted(set(table_writers.CONTENT_TYPES.values())))),
+        parameters=(
+            Parameter("ending", "Format.", one_of(*table_writers.WRITERS), required=True, location="path"),
+            _CHOSEN_JUDGE,
+        ),
+        refuses=(NotFound, TooManyRequests),
     ),
 }

@@ -25,8 +25,8 @@ def template_response(version: TemplateVersion, *, actor: Actor, is_for_promptfo
     actor.count("export", fail_open=True)
     name = f"template-{version.template.public_id}-{version.number}"
     if is_for_promptfoo:
-        return _response(PromptfooExport(version).chunks(), YAML, f"{name}.promptfoo.yaml")
-    return _response(template_chunks(version), YAML, f"{name}.yaml")
+        return file_response(PromptfooExport(version).chunks(), YAML, f"{name}.promptfoo.yaml")
+    return file_response(template_chunks(version), YAML, f"{name}.yaml")
 
 
 def export_response(run: Run, ending: str, *, actor: Actor, wide: str) -> StreamingHttpResponse:
@@ -41,7 +41,7 @@ def export_response(run: Run, ending: str, *, actor: Actor, wide: str) -> Stream
     if ending == "xlsx" and not fits_workbook(exported):
         raise ExportTooLarge
     of_file = file_ending(exported, ending)
-    return _response(WRITERS[ending](exported), CONTENT_TYPES[of_file], file_name(run, of_file))
+    return file_response(WRITERS[ending](exported), CONTENT_TYPES[of_file], file_name(run, of_file))
 
 
 def file_name(run: Run, ending: str) -> str:
@@ -51,6 +51,6 @@ def file_name(run: Run, ending: str) -> str:
     return f"{name or run.public_id} {run.created_at:%Y-%m-%d}.{ending}"
 
 
-def _response(chunks: Iterator[bytes], content_type: str, name: str) -> StreamingHttpResponse:
+def file_response(chunks: Iterator[bytes], content_type: str, name: str) -> StreamingHttpResponse:
     headers = {"Content-Disposition": str(content_disposition_header(as_attachment=True, filename=name))}
     return StreamingHttpResponse(stream_chunks(chunks), content_type=content_type, headers=headers)

@@ -8,6 +8,7 @@ from itertools import count
 import numpy as np
 from django.db.models import Exists, OuterRef, Q
 
+from benchmarks.judges.listing import judges_of_place
 from benchmarks.judging.controls import CardRow, Control, is_right, read_card
 from benchmarks.models import Case, Entrant, Judge, Judgement, Judging, Run, RunItem, Score
 from benchmarks.sql import read_sql
@@ -108,9 +109,11 @@ class _Read:
 
 
 def judges_of(run: Run) -> list[Judge]:
-    """Return judges that were asked about the run, the latest first."""
-    asked = Judging.objects.filter(subject=run, judge=OuterRef("pk"), is_card=False)
-    return list(Judge.objects.filter(Exists(asked)).select_related("model").order_by("-pk"))
+    """Return judges that were asked about the run, or about another one with its replies, the latest first."""
+    asked = Exists(Judging.objects.filter(subject=run, judge=OuterRef("pk"), is_card=False))
+    replies = Judgement.objects.filter(judge=OuterRef("pk"), control="", first_reply__items__item__run=run)
+    judges = judges_of_place(run).filter(asked | Q(Exists(replies)))
+    return list(judges.select_related("model__team", "team").order_by("-pk"))
 
 
 def read_results(run: Run, judges: Sequence[Judge]) -> list[JudgeResults]:

@@ -13,7 +13,8 @@ from django.test import Client
 from accounts.models import SignIn, Team, User
 from arena_site.openapi.views import schema_as_json
 from battles.models import Share
-from benchmarks.models import Run
+from benchmarks.models import Judging, Run
+from benchmarks.preparation.run_preparation import prepare
 from benchmarks.reports.store import compute_report, store_report
 from leaderboard.releases import planning, publishing
 from routing.models import RouterSnapshot
@@ -23,7 +24,7 @@ from tests import api_fixtures, make
 from tests.api_fixtures import World
 from tests.site_urls import addresses
 from tests.uploads import pictures
-from tests.worlds.benchmarks import samples
+from tests.worlds.benchmarks import judged_runs, samples
 from uploads.actions import keep_upload
 from uploads.extraction import read_upload
 
@@ -362,6 +363,7 @@ def ask_about_benchmarks(ask: Callable[..., Any], owner: User, ids: dict[str, li
     body = {"template": template, "version": 1, "models": ["ada"]}
     assert ask("post", "benchmarks/estimate/", body)["items"] == 8
     ask_about_reports(ask, Run.objects.get(public_id=run), owner)
+    ask_about_judges(ask, owner, run)
     grade = {"kind": "stars", "value": 4}
     assert ask("post", "benchmarks/items/{public_id}/grade/", grade, public_id=item)["value"] == 4
     table = SimpleUploadedFile("cases.csv", b"country,expected\nFrance,Paris\n")
@@ -384,6 +386,33 @@ def ask_about_benchmarks(ask: Callable[..., Any], owner: User, ids: dict[str, li
         ask("get", f"{runs}{{public_id}}/{path}", public_id=run)
     assert ask("get", runs)["count"] == 3
     assert ask("get", "benchmarks/items/{public_id}/", public_id=item)["scores"]
+
+
+def ask_about_judges(ask: Callable[..., Any], owner: User, run: str) -> None:
+    body = {
+        "name": "Strict", "model": "ada", "own_family": "allow",
+        "rubric": {"kind": "pairwise", "criteria": [{"name": "right", "points": 3}]},
+    }  # fmt: skip
+    judge = ask("post", "judges/", body)["id"]
+    changed = ask("put", "judges/{public_id}/", {**body, "parameters": {"temperature": 1}}, public_id=judge)
+    assert (changed["number"], changed["series"]) == (2, judge)
+    assert ask("get", "judges/{public_id}/", public_id=judge)["archived"]
+    assert ask("get", "judges/")["count"] == 1
+    path, wanted = "benchmarks/runs/{public_id}/", {"judge": changed["id"], "card": False}
+    estimated = ask("post", f"{path}judgements/estimate/", wanted, public_id=run)
+    started = ask("post", f"{path}judgements/", wanted, public_id=run)
+    card = ask("post", "judges/{public_id}/card/", {"run": run}, public_id=changed["id"])
+    assert (estimated["controls"], started["is_card"], card["is_card"]) == (0, False, True)
+    for judging in Judging.objects.select_related("run"):
+        prepare(judging.run_id)
+        judged_runs.answer(judging, "judge-first")
+    grading = judged_runs.judge(make.model(), owner, judged_runs.SCORES)
+    judged_runs.answer(judged_runs.judging(grading, Run.objects.get(public_id=run)), "judge-grades")
+    judged = ask("get", f"{path}judgements/", public_id=run)
+    assert [result["judged"] for result in judged["judges"]] == [15, estimated["questions"]]
+    assert ask("get", f"{path}judgements/", query="?controls=1", public_id=run)["results"][0]["control"]
+    for ending in ("jsonl", "csv", "parquet"):
+        ask("get", f"{path[:-1]}/judgements.{{ending}}", public_id=run, ending=ending)
 
 
 def ask_about_reports(ask: Callable[..., Any], run: Run, owner: User) -> None:

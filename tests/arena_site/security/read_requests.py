@@ -63,7 +63,7 @@ IDS: dict[tuple[str, ...], Callable[[Arena], list[str]]] = {
     ("/accounts/confirm-email/", "/accounts/password/reset/key/", "/accounts/2fa/webauthn/keys/"): lambda arena: ["1"],
     ("/api/v1/benchmarks/runs/",): lambda arena: [arena.run],
     ("/api/v1/benchmarks/items/",): lambda arena: [f"{arena.run}-{arena.item}"],
-    ("/api/v1/benchmarks/",): lambda arena: ["none"],
+    ("/api/v1/benchmarks/", "/api/v1/judges/"): lambda arena: ["none"],
     ("/api/v1/route/decisions/",): lambda arena: ["none"],
     ("/models/icons/",): lambda arena: ["none"],
     ("/v1/models/{name}", "/v1/{rest}"): lambda arena: ["none"],

@@ -28,6 +28,7 @@ from tests.arena_site.security import url_access
 from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.teams.votes import cast_in
 from tests.site_urls import addresses
+from tests.worlds.benchmarks import judged_runs
 from tests.worlds.benchmarks import samples as benchmark_samples
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -113,6 +114,7 @@ def _ids(team: Team, owner: User, owned: api_fixtures.World, model: LanguageMode
     aggregate()
     snapshot = AggregationRun.objects.filter(team=team).latest("pk").public_id
     sample = benchmark_samples.sample(owned.actor.user, [model, *api_fixtures.contestants()][:2], team)
+    judge = judged_runs.judge(model, owned.actor.user, team=team)
     category = Category.of_every_owner.create(team=team, slug="optics", name="Optics", phrases=["lens"])
     rule = Rule.objects.create(team=team, target="model", model=model)
     case = sample.template.versions.get(state="draft").cases.earliest("pk")
@@ -154,6 +156,7 @@ def _ids(team: Team, owner: User, owned: api_fixtures.World, model: LanguageMode
         "/api/v1/benchmarks/templates/": template,
         "/api/v1/benchmarks/runs/": {**rows, **files},
         "/api/v1/benchmarks/items/": {"public_id": f"{sample.run.public_id}-{sample.item.pk}"},
+        "/api/v1/judges/": {"public_id": judge.public_id},
         "/api/v1/benchmarks/imports/": {"public_id": new_public_id()},
     }
 
