@@ -4,7 +4,8 @@ from accounts.actor import Actor
 from accounts.models import User
 from accounts.personal_data import account_deleting, personal_data_requested
 from benchmarks.actions.deletion import delete_belongings
-from benchmarks.models import Run, Template
+from benchmarks.judges.payloads import JudgePayload, judge_payload
+from benchmarks.models import Judge, Run, Template
 from benchmarks.payload_types import ExportedTemplatePayload, RunSummaryPayload
 from benchmarks.payloads import case_payload, run_summary, template_payload
 from benchmarks.queries.listing import progress_of
@@ -12,8 +13,8 @@ from benchmarks.queries.listing import progress_of
 
 @receiver(personal_data_requested)
 def export_templates(user: User, **_: object) -> dict[str, list[ExportedTemplatePayload]]:
-    templates = Template.objects.filter(owner_user=user, team=None).order_by("pk")
-    return {"benchmark_templates": [_with_cases(template, Actor(user)) for template in templates]}
+    templates = Template.objects.filter(owner_user=user, team=None).exclude(kind=Template.Kind.JUDGING)
+    return {"benchmark_templates": [_with_cases(template, Actor(user)) for template in templates.order_by("pk")]}
 
 
 def _with_cases(template: Template, actor: Actor) -> ExportedTemplatePayload:
@@ -24,9 +25,17 @@ def _with_cases(template: Template, actor: Actor) -> ExportedTemplatePayload:
 
 @receiver(personal_data_requested)
 def export_runs(user: User, **_: object) -> dict[str, list[RunSummaryPayload]]:
-    runs = list(Run.objects.filter(owner=user, team=None).select_related("version__template").order_by("pk"))
+    runs = list(
+        Run.objects.filter(owner=user, team=None, is_judging=False).select_related("version__template").order_by("pk")
+    )
     progress = progress_of(runs)
     return {"benchmark_runs": [run_summary(run, Actor(user), progress[run.pk]) for run in runs]}
+
+
+@receiver(personal_data_requested)
+def export_judges(user: User, **_: object) -> dict[str, list[JudgePayload]]:
+    judges = Judge.objects.filter(owner_user=user, team=None).select_related("model__team", "team").order_by("pk")
+    return {"benchmark_judges": [judge_payload(judge, Actor(user)) for judge in judges]}
 
 
 @receiver(account_deleting)

@@ -49,9 +49,9 @@ def items_by_state() -> dict[str, int]:
     return dict(counts.annotate(Sum("n")))
 
 
-def calls_by_outcome() -> dict[str, int]:
-    """Return numbers of items' calls of the last hour, by error or state."""
-    recent = Call.objects.filter(purpose=Call.Purpose.ITEM, started_at__gte=timezone.now() - CALLS_WITHIN)
+def calls_by_outcome(purpose: Call.Purpose = Call.Purpose.ITEM) -> dict[str, int]:
+    """Return numbers of calls of the last hour, by error or state."""
+    recent = Call.objects.filter(purpose=purpose, started_at__gte=timezone.now() - CALLS_WITHIN)
     counts: dict[str, int] = defaultdict(int)
     for state, error, n in recent.order_by().values_list("state", "error").annotate(Count("pk")):
         counts[error or state] += n

@@ -19,6 +19,7 @@ from prometheus_client.registry import Collector
 
 from arena_site.operations import benchmarks, facts
 from arena_site.operations.activity import read_activity
+from battles.models import Call
 from common.cache import TTLCached
 from common.client_ip import is_in_networks
 from common.db import replica
@@ -213,6 +214,11 @@ def _benchmark_metrics() -> list[Metric]:
     )  # fmt: skip
     for outcome, n in sorted(benchmarks.calls_by_outcome().items()):
         calls.add_metric([outcome], n)
+    judges = GaugeMetricFamily(
+        "arena_judge_calls", "Calls of judges within the last hour, by state or code of a failure.", labels=["outcome"]
+    )
+    for outcome, n in sorted(benchmarks.calls_by_outcome(Call.Purpose.JUDGE).items()):
+        judges.add_metric([outcome], n)
     pace = GaugeMetricFamily(
         "arena_benchmark_pace",
         "Calls of benchmark runs that a provider takes at once, as learned.",
@@ -223,6 +229,7 @@ def _benchmark_metrics() -> list[Metric]:
     return [
         items,
         calls,
+        judges,
         pace,
         GaugeMetricFamily(
             "arena_benchmark_queue_age_seconds", "How long the first due item waits.", benchmarks.queue_age_s()

@@ -79,6 +79,7 @@ def test_account_takes_private_runs_and_templates_along(member: Actor, sample: S
 def test_export_of_ones_data_has_templates_and_runs(member: Actor, sample: Sample):
     exported = collect_personal_data(member.user)
     [template], [run] = exported["benchmark_templates"], exported["benchmark_runs"]
+    assert exported["benchmark_judges"] == []
     assert template["prompts"][0]["messages"][1]["template"] == "What is the capital of {{ country }}?"
     assert template["cases"][0]["expected"] == ["Paris"]
     assert (run["name"], run["items"], run["failed"]) == ("First look", 16, 1)
@@ -91,13 +92,16 @@ def test_runs_under_way_are_in_metrics(member: Actor, sample: Sample, models: li
     RunItem.objects.filter(pk=first.pk).update(preempted=2)
     RunItem.objects.filter(run=live, state="queued").update(due_at=timezone.now() - timedelta(seconds=90))
     ProviderPace.objects.create(provider=models[0].provider, allowed=5)
+    of_judge = Call.objects.filter(purpose="item")[0].pk
+    Call.objects.filter(pk=of_judge).update(purpose="judge")
     Call.objects.filter(purpose="item").update(state="failed", error="cut")
     metrics._page.invalidate()  # cached for seconds
     page = Client().get("/metrics", REMOTE_ADDR="127.0.0.1").text
     assert 'arena_benchmark_items{state="queued"} 15.0' in page
     assert 'arena_benchmark_items{state="scored"} 1.0' in page
-    assert f'arena_benchmark_calls{{outcome="cut"}} {Call.objects.count()}.0' in page
+    assert f'arena_benchmark_calls{{outcome="cut"}} {Call.objects.count() - 1}.0' in page
     assert f'arena_benchmark_pace{{provider="{models[0].provider.name}"}} 5.0' in page
+    assert 'arena_judge_calls{outcome="done"} 1.0' in page
     assert "arena_benchmark_preemptions 2.0" in page
     assert benchmarks.queue_age_s() >= 90
 

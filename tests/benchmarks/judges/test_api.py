@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -70,14 +71,15 @@ def test_judge_judges_a_run_by_the_api(client: Client, subject: Run, judge: str)
 
 @pytest.mark.processes
 @pytest.mark.django_db(transaction=True)
-def test_judgements_are_exported(client: Client, subject: Run, judge: str):
+def test_judgements_are_exported(client: Client, subject: Run, judge: str, tmp_path: Path):
     judged(subject, client, judge)
     address = f"{API}/runs/{subject.public_id}/judgements"
     of_csv = io.StringIO(samples.downloaded(client.get(f"{address}.csv")).decode())
     lines = samples.downloaded(client.get(f"{address}.jsonl?judge={judge}")).splitlines()
-    table = read_parquet(io.BytesIO(samples.downloaded(client.get(f"{address}.parquet"))))
+    file = tmp_path / "judgements.parquet"
+    file.write_bytes(samples.downloaded(client.get(f"{address}.parquet")))
     expected = [("000", "001", 1.0, "A>B"), ("001", "000", 0.0, "B>A")] * 4
-    for rows in (csv.DictReader(of_csv), map(json.loads, lines), table):
+    for rows in (csv.DictReader(of_csv), map(json.loads, lines), read_parquet(file)):
         assert [(row["first"], row["second"], float(row["outcome"]), row["label"]) for row in rows] == expected
     assert client.get(f"{address}.xlsx").status_code == 404
 
