@@ -213,22 +213,27 @@ def _criteria(run: Run, judge: Judge, clusters: dict[int, int]) -> dict[str, lis
 
 def read_judge_card(judge: Judge) -> Card:
     """Return the control pairs whose questions all have answers, of all judgings by this number of the judge."""
-    controls = Judgement.objects.filter(judge=judge).exclude(control="").order_by("judging", "pk")
-    answered = Q(item__state=RunItem.State.SCORED)
-    pairs: dict[tuple[int, str, int], dict[bool, tuple[int, float | None]]] = defaultdict(dict)
-    for judging, control, reply, is_swapped, item, score in controls.filter(answered).values_list(
-        "judging", "control", "first_reply", "is_swapped", "item", "item__score"
+    return read_cards([judge])[judge.pk]
+
+
+def read_cards(judges: Sequence[Judge]) -> dict[int, Card]:
+    """Return cards by judge id; one query."""
+    answered = Judgement.objects.filter(judge__in=judges, item__state=RunItem.State.SCORED).exclude(control="")
+    pairs: dict[tuple[int, int, str, int], dict[bool, tuple[int, float | None]]] = defaultdict(dict)
+    for judge_id, judging, control, reply, is_swapped, item, score in answered.order_by("judging", "pk").values_list(
+        "judge", "judging", "control", "first_reply", "is_swapped", "item", "item__score"
     ):
-        pairs[judging, control, reply][is_swapped] = item, score
-    results = [
-        ControlResult(
-            Control(control),
-            _outcomes(judge, asked[False][1], asked[True][1]),
-            [asked[False][0], asked[True][0]],
-        )
-        for (_judging, control, _reply), asked in pairs.items()
-        if len(asked) == 2
-    ]
+        pairs[judge_id, judging, control, reply][is_swapped] = item, score
+    by_id, results = {judge.pk: judge for judge in judges}, defaultdict[int, list[ControlResult]](list)
+    for (judge_id, _judging, control, _reply), asked in pairs.items():
+        if len(asked) == 2:
+            (first, plain), (second, swapped) = asked[False], asked[True]
+            outcomes = _outcomes(by_id[judge_id], plain, swapped)
+            results[judge_id].append(ControlResult(Control(control), outcomes, [first, second]))
+    return {judge.pk: _card(results[judge.pk]) for judge in judges}
+
+
+def _card(results: Sequence[ControlResult]) -> Card:
     rows = read_card((result.control, result.outcomes) for result in results)
     return Card([row for row in rows if row.n], [result for result in results if not result.is_passed])
 
