@@ -207,6 +207,10 @@ def get_judge_or_404(actor: Actor, public_id: str, *, to_edit: bool = False) -> 
     return judge
 
 
+def may_edit_judge(actor: Actor, judge: Judge) -> bool:
+    return _may_change(actor, judge.owner_user_id, judge.team_id)
+
+
 def get_judged_run_or_404(actor: Actor, public_id: str, *, to_judge: bool = False) -> Run:
     """Return a run whose judgements are readable: those of its owner, of a team its members."""
     run = get_run_or_404(actor, public_id)

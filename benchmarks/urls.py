@@ -1,6 +1,6 @@
 from django.urls import path
 
-from benchmarks.views import answers, case_files, imports, listing, reports, runs, starting, templates
+from benchmarks.views import answers, case_files, imports, judges, judging, listing, reports, runs, starting, templates
 
 app_name = "benchmarks"
 
@@ -11,6 +11,12 @@ urlpatterns = [
     path("import/columns/", imports.columns, name="import_columns"),
     path("import/apply/", imports.apply, name="import_apply"),
     path("heatmap/", reports.heat_map, name="heatmap"),
+    path("judges/", judges.index, name="judges"),
+    path("judges/new/", judges.new, name="new_judge"),
+    path("judges/trials/<str:test_id>/", judges.trial, name="judge_trial"),
+    path("judges/<str:public_id>/", judges.show, name="judge"),
+    path("judges/<str:public_id>/edit/", judges.edit, name="edit_judge"),
+    path("judges/<str:public_id>/archive/", judges.archive, name="archive_judge"),
     path("t/<str:public_id>/", templates.show, name="template"),
     path("t/<str:public_id>/edit/", templates.edit, name="edit"),
     path("t/<str:public_id>/cases/", templates.cases, name="cases"),
@@ -31,6 +37,10 @@ urlpatterns = [
     path("r/<str:public_id>/report/", reports.report, name="report"),
     path("r/<str:public_id>/report.html", reports.report_file, name="report_file"),
     path("r/<str:public_id>/publish/", reports.publish, name="publish"),
+    path("r/<str:public_id>/judge/", judging.start, name="start_judging"),
+    path("r/<str:public_id>/judgements/", judging.results, name="judgements"),
+    path("r/<str:public_id>/judgements.<str:ending>", judging.export, name="export_judgements"),
+    path("r/<str:public_id>/judgements/<str:judge_id>/", judging.judgements, name="judge_judgements"),
     path("r/<str:public_id>/items/<int:item_id>/", answers.item, name="item"),
     path("r/<str:public_id>/items/<int:item_id>/grade/", answers.grade, name="grade"),
     path("r/<str:public_id>/case/<int:case_id>/", answers.case, name="case"),

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 
 from battles.models import Call
 from benchmarks.models import Case, CaseFile, Entrant, ItemReply, RenderedPrompt, Run, RunItem, Score
+from benchmarks.queries.cases import expected_text
 from benchmarks.queries.run_progress import failure_message
 from common.rendering.blocking import render
 
@@ -105,6 +106,28 @@ def _turns(item: RunItem, follow_ups: Sequence[str]) -> list[TurnReply]:
         )
         for turn, is_reused, reply in ((row.turn, row.is_reused, row.reply) for row in stored)
     ]  # fmt: skip
+
+
+def pasted_texts(run: Run, item_id: int) -> dict[str, str] | None:
+    """Return an item's question, expected answer and reply, and the reply of another entrant to the same prompt."""
+    item = RunItem.objects.filter(entrant__run=run, pk=item_id).select_related("case", "entrant").first()
+    if item is None:
+        return None
+    prompt = RenderedPrompt.objects.filter(prompt=item.entrant.prompt_id, case=item.case_id).first()
+    asked = [str(message["content"]) for message in (prompt.messages if prompt else []) if message["role"] == "user"]
+    others = RunItem.objects.filter(
+        entrant__run=run, entrant__prompt=item.entrant.prompt_id, case=item.case_id, repeat=item.repeat
+    )  # fmt: skip
+    other = others.exclude(pk=item.pk).exclude(replies=None).order_by("entrant__position").first()
+    return {
+        "question": "\n\n".join(asked), "reference": expected_text(item.case.expected), "first": _last_text(item),
+        "second": "" if other is None else _last_text(other),
+    }  # fmt: skip
+
+
+def _last_text(item: RunItem) -> str:
+    last = ItemReply.objects.filter(item=item).order_by("-turn").values_list("reply__text", flat=True).first()
+    return last or ""
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def _item_page(
     context = {
         "run": run, "page": page, "expected": expected_text(page.case.expected),
         "grades": grades, "chosen": chosen_of(grades.own),
-        "may_grade": may_grade, "shows_comments": owns, "hides_names": hides_names,
+        "may_grade": may_grade, "shows_comments": owns, "may_judge": owns, "hides_names": hides_names,
         "next_to_grade": next_to_grade(run, request.actor, but=item_id) if hides_names else None,
         "grade_form": form or GradeForm(initial={"comment": grades.own.comment if grades.own else ""}),
     }  # fmt: skip

@@ -54,7 +54,14 @@ class BudgetForm(forms.Form):
 def show(request: PageRequest, public_id: str) -> HttpResponse:
     """Show a run; to htmx, only what changes."""
     run = access.get_run_or_404(request.actor, public_id)
-    return _page(request, run)
+    return redirect(_url_of(run)) if run.is_judging else _page(request, run)
+
+
+def _url_of(run: Run) -> str:
+    """Return the run's page; a judging has its place among the judges of the run that it is about."""
+    if run.is_judging:
+        return reverse("benchmarks:judgements", args=[run.judging.subject.public_id])
+    return reverse("benchmarks:run", args=[run.public_id])
 
 
 def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, status: int = 200) -> HttpResponse:
@@ -79,6 +86,9 @@ def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, sta
         newest = _newest_version(request, run)
         if run.state == Run.State.DONE and newest is not None and newest.number > run.scoring_version.number:
             context["newer_checks"] = newest
+    if progress.answered and run.state in (*Run.UNDER_WAY, Run.State.DONE, Run.State.CANCELLED):
+        context["may_judge"] = access.may_change(request.actor, run)
+        context["has_judgings"] = access.owns(request.actor, run) and run.judgings.exists()
     if progress.ended_calls and context["shows_contents"]:
         context["grades"] = read_run_grades(run, request.actor)
     return render(
@@ -126,7 +136,7 @@ def move(request: PageRequest, public_id: str, move: str) -> HttpResponse:
         messages.error(request, " ".join([refusal.detail, *reasons[:SHOWN_REASONS]]))
     else:
         streaming.publish(run.pk)
-    return redirect_to(request, reverse("benchmarks:run", args=[run.public_id]))
+    return redirect_to(request, _url_of(run))
 
 
 @login_required
@@ -141,7 +151,10 @@ def budget(request: PageRequest, public_id: str) -> HttpResponse:
             form.add_error("to", refusal.detail)
         else:
             messages.success(request, _("The budget is raised."))
-            return redirect_to(request, reverse("benchmarks:run", args=[run.public_id]))
+            return redirect_to(request, _url_of(run))
+    if run.is_judging:
+        messages.error(request, " ".join(map(str, form.errors.get("to", []))))
+        return redirect_to(request, _url_of(run))
     return _page(request, run, form, status=422)
 
 

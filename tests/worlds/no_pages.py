@@ -10,13 +10,13 @@ from itertools import chain
 NO_PAGE = {
     "a part of a page that has its picture": [
         "/battles/{public_id}/", "/s/{public_id}/row/", "/uploads/{public_id}/chip/", "/models/choices/",
-        "/teams/{slug}/models/choices/",
+        "/teams/{slug}/models/choices/", "/benchmarks/judges/trials/{test_id}/",
     ],
     "a file, or for programs": [
         "/api/v1/[!d]*", "/api/{rest}", "/v1/*", "/livez", "/readyz", "/metrics", "/stream/*", "/leaderboard/stream/",
         "/benchmarks/stream/*", "/benchmarks/r/{public_id}/report.html",
         "/benchmarks/r/{public_id}/export.{ending}", "/benchmarks/t/{public_id}/export.yaml",
-        "/benchmarks/?/{public_id}/files/{file_id}/",
+        "/benchmarks/r/{public_id}/judgements.{ending}", "/benchmarks/?/{public_id}/files/{file_id}/",
         "/s/{public_id}/export/", "/b/{share_id}/export/", "/uploads/{public_id}/file/", "/uploads/{public_id}/image/",
         "/uploads/{public_id}/text/", "/accounts/data/export/", "/accounts/2fa/recovery-codes/download/",
         "/site/accent/*", "/site/logo/*", "/site/icon/*",

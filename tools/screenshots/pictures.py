@@ -165,6 +165,10 @@ BENCHMARKS = [
         "benchmark-results": "/benchmarks/r/{run}/", "benchmark-under-way": "/benchmarks/r/{running}/",
         "benchmark-matrix": "/benchmarks/r/{run}/matrix/", "benchmark-item": "/benchmarks/r/{run}/items/{item}/",
         "benchmark-case": "/benchmarks/r/{run}/case/{case}/",
+        "judges": "/benchmarks/judges/", "judge-new": "/benchmarks/judges/new/?run={run}&item={item}",
+        "judge": "/benchmarks/judges/{judge}/", "judge-edit": "/benchmarks/judges/{judge}/edit/",
+        "judging-start": "/benchmarks/r/{run}/judge/", "judgements": "/benchmarks/r/{run}/judgements/",
+        "judgements-of-one": "/benchmarks/r/{run}/judgements/{judge}/?names=shown",
     }),
 ]  # fmt: skip
 TEAMS = _all(Who.MEMBER, World.PLAYED, {
@@ -260,7 +264,7 @@ LEFT_OUT = {
         "/teams/{slug}/archive/", "/teams/{slug}/members/{public_id}/*/",
         "/teams/{slug}/invitations/{public_id}/revoke/", "/terms/accept/", "/uploads/{public_id}/encoding/",
         "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/", "/benchmarks/r/{public_id}/budget/",
-        "/benchmarks/t/{public_id}/copy/",
+        "/benchmarks/t/{public_id}/copy/", "/benchmarks/judges/{public_id}/archive/",
         "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/items/{item_id}/grade/",
         "/benchmarks/r/{public_id}/publish/", "/benchmarks/import/apply/", "/benchmarks/import/columns/",
         "/teams/{slug}/models/site/", "/teams/{slug}/models/providers/{provider_id}/?*/",

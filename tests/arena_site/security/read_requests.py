@@ -100,9 +100,9 @@ def _filled(address: str, arena: Arena) -> list[str]:
         return [address.format(slug="none", **ids, **numbers)]
     if address == "/leaderboard/compare/{a}/{b}/":
         return [f"/leaderboard/compare/{a}/{b}/" for a, b in arena.pairs]
-    if address.startswith(("/benchmarks/r/", "/benchmarks/t/")):
+    if address.startswith(("/benchmarks/r/", "/benchmarks/t/", "/benchmarks/judges/")):
         public_id = arena.run if address.startswith("/benchmarks/r/") else "none"
-        numbers = {"item_id": arena.item, "case_id": arena.case, "file_id": 1}
+        numbers = {"item_id": arena.item, "case_id": arena.case, "file_id": 1, "judge_id": "none", "test_id": "none"}
         return [address.format(public_id=public_id, move="pause", ending="csv", **numbers)]
     if address.startswith(("/teams/", "/api/v1/teams/")):
         return [address.format(slug="none", public_id="none")]

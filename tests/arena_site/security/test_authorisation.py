@@ -11,13 +11,16 @@ from django.test import Client
 
 from accounts.actor import Actor
 from accounts.models import ApiToken, Scope, SignIn
+from battles.worker import model_tests
 from benchmarks.actions import importing
 from benchmarks.imports.content import Request
 from benchmarks.reports.store import compute_report, store_report
+from models_registry.payers import Payer
 from tests import api_fixtures, make
 from tests.api_fixtures import World
 from tests.arena_site.security import url_access
 from tests.site_urls import addresses
+from tests.worlds.benchmarks import judged_runs
 from tests.worlds.benchmarks import samples as benchmark_samples
 
 pytestmark = pytest.mark.django_db
@@ -143,12 +146,17 @@ def test_benchmark_urls_answer_their_owner_only(others: dict[str, Client]):
     sample, wrong = benchmark_samples.sample(member.user, [ada, bob]), []
     sign_in = {"no one", "another visitor", "another's program"}
     drafted = sample.template.versions.get(state="draft").cases.earliest("pk")
+    [judge, _grader] = judged_runs.judges_of_each_kind(ada, sample.run)
+    trial = model_tests.store_request(ada, "", payer=Payer.of(member, None), note='{"kind": "pairwise"}')
     owner, strict = make.browser(member), make.browser(member, enforce_csrf_checks=True)
     for address in [address for address in url_access.BENCHMARKS if "{" in address]:
         public_id, case_id = (sample.run.public_id, sample.item.case_id)
         if "/t/" in address:
             public_id, case_id = sample.template.public_id, drafted.pk
+        elif "/benchmarks/judges/" in address:
+            public_id = judge.public_id
         ids = {"item_id": sample.item.pk, "file_id": sample.file_id, "move": "retry", "ending": "csv"}
+        ids |= {"judge_id": judge.public_id, "test_id": trial}
         path = address.format(public_id=public_id, case_id=case_id, **ids)
         for method in ("GET", "POST"):
             status = ask(owner, method, path)

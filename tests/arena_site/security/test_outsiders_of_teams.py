@@ -124,6 +124,7 @@ def _ids(team: Team, owner: User, owned: api_fixtures.World, model: LanguageMode
     member = team.members.get(user=owned.actor.user).public_id or ""
     slug: Values = {"slug": "physics"}
     rows: Values = {"public_id": sample.run.public_id, "item_id": sample.item.pk, "case_id": sample.item.case_id}
+    rows["judge_id"] = judge.public_id
     files: Values = {"file_id": sample.file_id, "move": "pause", "ending": "jsonl"}
     template: Values = {"public_id": sample.template.public_id, "case_id": case.pk}
     return {
@@ -153,6 +154,7 @@ def _ids(team: Team, owner: User, owned: api_fixtures.World, model: LanguageMode
         "/api/v1/me/tokens/": {"public_id": token.public_id},
         "/benchmarks/t/": {**template, **files},
         "/benchmarks/r/": {**rows, **files},
+        "/benchmarks/judges/": {"public_id": judge.public_id, "test_id": "none"},
         "/api/v1/benchmarks/templates/": template,
         "/api/v1/benchmarks/runs/": {**rows, **files},
         "/api/v1/benchmarks/items/": {"public_id": f"{sample.run.public_id}-{sample.item.pk}"},

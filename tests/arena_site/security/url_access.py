@@ -127,6 +127,9 @@ BENCHMARKS = [
     "/benchmarks/", "/benchmarks/heatmap/", "/benchmarks/import/", "/benchmarks/import/apply/",
     "/benchmarks/import/columns/",
     "/benchmarks/new/",
+    "/benchmarks/judges/", "/benchmarks/judges/new/", "/benchmarks/judges/trials/{test_id}/",
+    "/benchmarks/judges/{public_id}/", "/benchmarks/judges/{public_id}/edit/",
+    "/benchmarks/judges/{public_id}/archive/",
     "/benchmarks/t/{public_id}/", "/benchmarks/t/{public_id}/edit/",
     "/benchmarks/t/{public_id}/cases/", "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/",
     "/benchmarks/t/{public_id}/changes/", "/benchmarks/t/{public_id}/copy/",
@@ -137,7 +140,9 @@ BENCHMARKS = [
     "/benchmarks/r/{public_id}/report.html", "/benchmarks/r/{public_id}/publish/",
     "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/matrix/",
     "/benchmarks/r/{public_id}/items/{item_id}/", "/benchmarks/r/{public_id}/items/{item_id}/grade/",
-    "/benchmarks/r/{public_id}/case/{case_id}/",
+    "/benchmarks/r/{public_id}/case/{case_id}/", "/benchmarks/r/{public_id}/judge/",
+    "/benchmarks/r/{public_id}/judgements.{ending}",
+    "/benchmarks/r/{public_id}/judgements/", "/benchmarks/r/{public_id}/judgements/{judge_id}/",
     "/benchmarks/r/{public_id}/export.{ending}", "/benchmarks/r/{public_id}/files/{file_id}/",
 ]  # fmt: skip
 # The same in the API, and the scope that each method needs (tests/benchmarks/test_api.py).

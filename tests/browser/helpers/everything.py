@@ -62,7 +62,7 @@ from battles.models import (  # noqa: E402
 )
 from battles.worker import model_tests  # noqa: E402
 from benchmarks.actions.grading import grade_item  # noqa: E402
-from benchmarks.models import Case, Run, RunItem  # noqa: E402
+from benchmarks.models import Case, Judge, Run, RunItem  # noqa: E402
 from benchmarks.models import Template as BenchmarkTemplate  # noqa: E402
 from common.error_pages import error_response  # noqa: E402
 from common.errors import DatabaseAway, InvalidInput, NotSignedIn, TooLarge, TooManyRequests  # noqa: E402
@@ -78,6 +78,7 @@ from tests import api_fixtures, make  # noqa: E402
 from tests.api_fixtures import World  # noqa: E402
 from tests.browser.helpers import votes  # noqa: E402
 from tests.site_urls import addresses  # noqa: E402
+from tests.worlds.benchmarks import judged_runs  # noqa: E402
 from tests.worlds.benchmarks import samples as benchmark_samples  # noqa: E402
 from tests.worlds.no_pages import is_no_page  # noqa: E402
 
@@ -173,9 +174,21 @@ def add_states(user: User, world: World) -> list[str]:
     return [
         f"/benchmarks/r/{later.public_id}/compare/?with={run.public_id}",
         f"/benchmarks/r/{paused.public_id}/",
+        *add_judges(run, models),
         *add_team_runs(user, models),
         link,
     ]
+
+
+def add_judges(run: Run, models: Sequence[LanguageModel]) -> list[str]:
+    """Add a judge that compares and one that grades; return paths of what they said."""
+    judges = judged_runs.judges_of_each_kind(models[0], run)
+    pages = [f"/benchmarks/r/{run.public_id}/judgements/{judge.public_id}/" for judge in judges]
+    return [
+        f"{pages[0]}?only=controls", f"{pages[0]}?names=shown", pages[1],
+        f"/benchmarks/judges/{judges[1].public_id}/edit/",
+        f"/benchmarks/judges/new/?run={run.public_id}&item={run.items.earliest('pk').pk}",
+    ]  # fmt: skip
 
 
 def add_team_runs(user: User, models: Sequence[LanguageModel]) -> list[str]:
@@ -227,6 +240,7 @@ def fill_in(address: str, world: World) -> list[str]:
     item = RunItem.objects.filter(run__owner=user).select_related("run").earliest("pk")
     benchmark = BenchmarkTemplate.objects.filter(owner_user=user).earliest("pk")
     drafted = Case.objects.filter(version__template=benchmark, version__state="draft")
+    judge = Judge.objects.filter(owner_user=user).earliest("pk")
     own = LanguageModel.of_every_owner.get(team__slug="physics")
     passkey = Authenticator.objects.get(user=user, type=Authenticator.Type.WEBAUTHN)
     by_beginning: dict[str, dict[str, Any]] = {
@@ -252,7 +266,9 @@ def fill_in(address: str, world: World) -> list[str]:
         "/benchmarks/t/": {"public_id": benchmark.public_id, "case_id": drafted.earliest("pk").pk},
         "/benchmarks/r/": {
             "public_id": item.run.public_id, "item_id": item.pk, "case_id": item.case_id, "move": "pause",
+            "judge_id": judge.public_id,
         },
+        "/benchmarks/judges/": {"public_id": judge.public_id},
         "/admin/{app_label}/": {"app_label": "battles"},
     }  # fmt: skip
     if address == "/s/{public_id}/":

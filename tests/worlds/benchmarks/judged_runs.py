@@ -159,3 +159,13 @@ def spare_item(judging: Judging) -> RunItem:
     [entrant] = judging.run.entrants.all()
     case = judging.run.version.cases.all()[0]
     return RunItem.objects.create(run=judging.run, entrant=entrant, case=case, repeat=1, position=0, due_at=Now())
+
+
+def judges_of_each_kind(model: LanguageModel, subject: Run) -> list[Judge]:
+    """Create a judge that compares and one that grades, with control pairs and verdicts on the run."""
+    made = []
+    for rubric, name, rule in ((PAIRWISE, "The longer one", "judge-longer"), (SCORES, "Grades", "judge-grades")):
+        of_kind = judge(model, subject.owner, rubric, team=subject.team, name=name, own_family="allow")  # type: ignore[arg-type]
+        answer(judging(of_kind, subject, with_card=True), rule)
+        made.append(of_kind)
+    return made
