@@ -141,8 +141,9 @@ class JudgeViewSet(ViewSet):
     @action(detail=True, methods=["post"])
     @idempotent
     def card(self, request: Request, public_id: str) -> Accepted[JudgingPayload]:
-        actor, member, data = actor_of(request), member_of(request), validated(NewCardSerializer(data=request.data))
-        judge, run = self.get_object(), access.get_judged_run_or_404(actor, data["run"], to_judge=True)
+        actor, member, judge = actor_of(request), member_of(request), self.get_object()
+        data = validated(NewCardSerializer(data=request.data))
+        run = access.get_judged_run_or_404(actor, data["run"], to_judge=True)
         with counted_run(actor):
             judging = start_judging(JudgingRequest(judge, run, is_card=True), owner=member, budget=data["budget"])
         return Accepted(_judging_payload(judging))
@@ -191,8 +192,9 @@ class JudgementViewSet(ViewSet):
     @judgements.mapping.post
     @idempotent
     def judge(self, request: Request, public_id: str) -> Accepted[JudgingPayload]:
-        member, data = member_of(request), validated(NewJudgingSerializer(data=request.data))
-        wanted = _judging_request(request, self.get_object(to_judge=True), data)
+        member, run = member_of(request), self.get_object(to_judge=True)
+        data = validated(NewJudgingSerializer(data=request.data))
+        wanted = _judging_request(request, run, data)
         with counted_run(actor_of(request)):
             judging = start_judging(wanted, owner=member, budget=data["budget"], starts_at_once=data["start"])
         return Accepted(_judging_payload(judging))
@@ -200,8 +202,8 @@ class JudgementViewSet(ViewSet):
     @action(detail=True, methods=["post"], url_path="judgements/estimate")
     @idempotent
     def estimate(self, request: Request, public_id: str) -> PayloadResponse[JudgingEstimatePayload]:
-        data = validated(EstimatedJudgingSerializer(data=request.data))
-        wanted = _judging_request(request, self.get_object(to_judge=True), data)
+        run = self.get_object(to_judge=True)
+        wanted = _judging_request(request, run, validated(EstimatedJudgingSerializer(data=request.data)))
         return PayloadResponse(estimate_payload(estimate_judging(wanted.judging())))
 
 

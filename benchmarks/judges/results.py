@@ -4,16 +4,19 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from typing import Literal
 
 import numpy as np
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q
 
+from battles.prompting.messages import CHARACTERS_PER_TOKEN
+from battles.text.style import style_counts
 from benchmarks.judges.listing import judges_of_place
 from benchmarks.judging.controls import CardRow, Control, is_right, read_card
-from benchmarks.models import Case, Entrant, Judge, Judgement, Judging, Run, RunItem, Score
+from benchmarks.models import Case, Entrant, ItemReply, Judge, Judgement, Judging, Run, RunItem, Score
 from benchmarks.sql import read_sql
 from benchmarks.statistics import judged
-from benchmarks.statistics.judged import BoardLine, Comparisons, GradeMean, Outcomes, Verdicts
+from benchmarks.statistics.judged import BoardLine, Comparisons, GradeMean, Outcomes, StyledBoard, Verdicts
 from benchmarks.statistics.payload import Interval
 from leaderboard.counting.columns import FloatColumns, read_float_columns
 
@@ -21,6 +24,7 @@ from leaderboard.counting.columns import FloatColumns, read_float_columns
 MAX_UNPARSED_SHARE = 0.05
 MAX_JURY = 5
 _ANSWERED, _WAITING, _UNANSWERED = range(3)
+_FORMATTING: tuple[Literal["headings", "bold", "lists"], ...] = ("headings", "bold", "lists")
 _COLUMNS = ("case_id", "repeat", "first", "second", "value", "own", "state")
 
 
@@ -106,6 +110,28 @@ class _Read:
     waiting: int
     failed: int
     unparsed: int
+
+
+def read_styled_board(run: Run, judge: Judge) -> StyledBoard | None:
+    """Return a pairwise judge's board at equal length and formatting; reads all answers of the run."""
+    verdicts = _read(run, judge, _clusters(run)).verdicts
+    if judge.kind != Judge.Kind.PAIRWISE or not len(verdicts.value):
+        return None
+    answered = ItemReply.objects.filter(item__run=run, turn=F("item__turn"))
+    counts: dict[tuple[int, int], list[int]] = {}
+    rows = answered.values_list(
+        "item__case", "item__repeat", "item__entrant__position", "reply__text", "reply__call__completion_tokens"
+    )
+    for case, repeat, entrant, text, tokens in rows.iterator(chunk_size=1_000):
+        counted = style_counts(text, tokens or round(len(text) / CHARACTERS_PER_TOKEN))
+        counts[case * run.repeats + repeat, entrant] = [counted["tokens"], *(counted[name] for name in _FORMATTING)]
+    styles = np.array(
+        [
+            [counts[unit, entrant] for unit, entrant in zip(verdicts.unit.tolist(), side.tolist(), strict=True)]
+            for side in (verdicts.first, verdicts.second)
+        ]
+    )
+    return judged.styled_board(verdicts, run.entrants.count(), styles)
 
 
 def judges_of(run: Run) -> list[Judge]:

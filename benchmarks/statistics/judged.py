@@ -11,7 +11,11 @@ from benchmarks.statistics.clusters import ClusteredMeans, Clusters, Floats, Ind
 from benchmarks.statistics.means import t_interval, unit_interval
 from benchmarks.statistics.payload import Interval, Number, number
 from leaderboard.rating.board_fit import fit_side_counts
+from leaderboard.rating.bradley_terry import NotConnected
 from leaderboard.rating.clustering import VoterVotes
+from leaderboard.rating.intervals import Z
+from leaderboard.rating.style.design_matrix import Ints
+from leaderboard.rating.style_control import FEATURES, fit_style, scaling_of, style_features
 
 # Side of the judge's own organization.
 NONE, FIRST, SECOND, BOTH = range(4)
@@ -100,6 +104,13 @@ class Comparisons(msgspec.Struct, frozen=True, kw_only=True):
     board: list[BoardLine]
 
 
+class StyledBoard(msgspec.Struct, frozen=True, kw_only=True):
+    """effects: of one standard deviation of a feature, in logit; None where the verdicts tell none."""
+
+    board: list[BoardLine]
+    effects: dict[str, Interval | None]
+
+
 def outcomes_of(verdicts: Verdicts, entrants: int) -> Outcomes:
     swapped = verdicts.first > verdicts.second
     low, high = np.minimum(verdicts.first, verdicts.second), np.maximum(verdicts.first, verdicts.second)
@@ -156,7 +167,44 @@ def board_of(verdicts: Verdicts, entrants: int) -> list[BoardLine]:
         )
         for entrant in np.flatnonzero(number_of).tolist()
     ]  # fmt: skip
-    return sorted(lines, key=lambda line: (line.score is None, -(line.score or 0.0), line.entrant))
+    return sorted(lines, key=_by_score)
+
+
+def styled_board(verdicts: Verdicts, entrants: int, styles: Ints) -> StyledBoard | None:
+    """Return scores at equal length and formatting of the two answers; None without two established entrants.
+
+    styles: counts of FEATURES of the answers shown first and second, shape (2, verdicts, features).
+    """
+    lines = board_of(verdicts, entrants)
+    established = np.zeros(entrants, dtype=bool)
+    established[[line.entrant for line in lines if not line.is_preliminary]] = True
+    if not established.any():
+        return None
+    features = style_features(styles[0], styles[1])
+    try:
+        fit = fit_style(
+            verdicts.first, verdicts.second, verdicts.value, features, established=established,
+            scaling=scaling_of(features), voter=verdicts.cluster, side=True,
+        )  # fmt: skip
+    except NotConnected:
+        return None
+    numbers = {line.entrant: line.verdicts for line in lines}
+    board = [
+        BoardLine(
+            entrant=entrant, score=number(fit.score[entrant]), low=number(fit.low[entrant]),
+            high=number(fit.high[entrant]), verdicts=numbers[entrant], is_preliminary=False,
+        )
+        for entrant in np.flatnonzero(established).tolist()
+    ]  # fmt: skip
+    effects = {
+        name: None if dropped else Interval(number(value), number(value - Z * error), number(value + Z * error))
+        for name, value, error, dropped in zip(FEATURES, fit.coefficients, fit.errors, fit.dropped, strict=True)
+    }
+    return StyledBoard(board=sorted(board, key=_by_score), effects=effects)
+
+
+def _by_score(line: BoardLine) -> tuple[bool, float, int]:
+    return line.score is None, -(line.score or 0.0), line.entrant
 
 
 def grade_means(verdicts: Verdicts) -> list[GradeMean]:

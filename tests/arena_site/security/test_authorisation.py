@@ -305,6 +305,7 @@ def test_benchmark_api_needs_owner_and_scope(others: dict[str, Client]):
     later = benchmark_samples.finished_run(member.user, version, [ada])
     for run in (sample.run, later):
         store_report(run, compute_report(run))
+    judge = judged_runs.judge(ada, member.user)
     preview = importing.preview(
         owner=member.user, content=b"country,expected\nFrance,Paris", request=Request("cases.csv")
     )
@@ -316,6 +317,7 @@ def test_benchmark_api_needs_owner_and_scope(others: dict[str, Client]):
             "runs": run.public_id,
             "items": f"{run.public_id}-{sample.item.pk}",
             "imports": preview.id,
+            "{public_id}": judge.public_id,
         }
         path = address.format(public_id=ids.get(address.split("/")[4], ""), ending="jsonl")
         if path.endswith("/compare/"):

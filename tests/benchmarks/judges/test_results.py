@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.judges.results import judges_of, read_jury, read_results
+from benchmarks.judges.results import judges_of, read_jury, read_results, read_styled_board
 from benchmarks.models import Judge, Run
 from tests import make
 from tests.worlds.benchmarks import judged_runs
@@ -81,6 +81,20 @@ def test_longer_answers_win_with_a_judge_of_length(subject: Run):
     run = judged_runs.answered_run(subject.owner, [make.model() for _ in NAMES], answer)
     [result] = read_results(run, [judged_by("judge-longer", run)])
     assert [line.entrant for line in result.comparisons.board] == [2, 1, 0]
+
+
+def test_board_at_equal_length_sees_through_a_judge_of_length(subject: Run):
+    def answer(entrant: int, case: int) -> str:
+        return "word " * (3 + (7 * case + 5 * entrant) % 11 + 2 * entrant)
+
+    run = judged_runs.answered_run(subject.owner, [make.model() for _ in NAMES], answer, cases=40)
+    judge = judged_by("judge-longer", run)
+    [result] = read_results(run, [judge])
+    raw = {line.entrant: line.score for line in result.comparisons.board}
+    styled = read_styled_board(run, judge)
+    controlled = {line.entrant: line.score for line in styled.board}
+    assert raw[2] - raw[0] > 100
+    assert abs(controlled[2] - controlled[0]) < 0.5 * (raw[2] - raw[0])
 
 
 def test_cut_judging_says_that_it_is_no_whole(subject: Run):
