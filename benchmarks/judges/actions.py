@@ -133,6 +133,8 @@ def start_judging(
             require_active(subject.team)
         if judge.archived_at is not None:
             raise WrongState(_("This judge is archived, or was replaced by a newer number."))
+        if judge.prompt_version != PROMPT_VERSION:
+            raise WrongState(_("The arena asks judges in new words now. Save this judge again, as a new number."))
         if judge.team_id != subject.team_id or (judge.team_id is None and judge.owner_user_id != subject.owner_id):
             raise RunNotPossible(_("The judge and the run belong to different places."))
         if subject.state in (Run.State.PREPARING, Run.State.FAILED) or subject.is_judging:

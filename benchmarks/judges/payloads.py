@@ -146,10 +146,11 @@ class JudgeResultPayload(TypedDict):
 
 
 class JuryPayload(TypedDict):
-    """Board of all verdicts of several judges."""
+    """Board of all verdicts of several judges, and Krippendorff's α of which entrant wins."""
 
     judges: list[str]
     board: list[JudgedLinePayload]
+    alpha: IntervalPayload | None
 
 
 class JudgementPayload(TypedDict):
@@ -279,7 +280,11 @@ def result_payload(result: JudgeResults, actor: Actor) -> JudgeResultPayload:
 
 def jury_payload(jury: Jury, run: Run) -> JuryPayload:
     entrants = list(run.entrants.order_by("position"))
-    return {"judges": [judge.public_id for judge in jury.judges], "board": _board(jury.board, entrants)}
+    return {
+        "judges": [judge.public_id for judge in jury.judges],
+        "board": _board(jury.board, entrants),
+        "alpha": _optional(jury.alpha),
+    }
 
 
 def judgement_payload(row: JudgementRow) -> JudgementPayload:

@@ -101,6 +101,7 @@ class Jury:
 
     judges: list[Judge]
     board: list[BoardLine]
+    alpha: Interval | None
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,8 @@ def read_jury(run: Run, judges: Sequence[Judge]) -> Jury | None:
         return None
     clusters, entrants = _clusters(run), run.entrants.count()
     verdicts = [_read(run, judge, clusters).verdicts for judge in members]
-    return Jury(members, judged.board_of(Verdicts.joined(verdicts), entrants))
+    alpha = judged.alpha_of([judged.outcomes_of(each, entrants) for each in verdicts])
+    return Jury(members, judged.board_of(Verdicts.joined(verdicts), entrants), alpha)
 
 
 def _results(

@@ -4,7 +4,7 @@ import hashlib
 import random
 import secrets
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -38,7 +38,8 @@ from benchmarks.sql import read_sql
 from common.payload_types import JsonObject
 from models_registry.models import LanguageModel
 
-CASES_PER_BATCH = 100
+# A batch ends with the case that reaches it.
+QUESTIONS_PER_BATCH = 1_000
 # Control pairs are made from so many replies, drawn by the run's seed.
 CONTROL_REPLIES = 200
 
@@ -75,10 +76,22 @@ def write_judging(run: Run, context: JsonObject, renew_lease: Callable[[], objec
         writer.write_controls(cases)
     left_out = Counter[str]()
     if not judging.is_card:
-        for start in range(0, len(cases), CASES_PER_BATCH):
-            left_out += writer.write_cases(cases[start : start + CASES_PER_BATCH])
+        for batch in _batches(cases):
+            left_out += writer.write_cases(batch)
             renew_lease()
     _freeze(run, judging, left_out)
+
+
+def _batches(cases: Sequence[JudgedCase]) -> Iterator[list[JudgedCase]]:
+    batch, questions = list[JudgedCase](), 0
+    for case in cases:
+        batch.append(case)
+        questions += len(case.questions)
+        if questions >= QUESTIONS_PER_BATCH:
+            yield batch
+            batch, questions = [], 0
+    if batch:
+        yield batch
 
 
 class _Writer:

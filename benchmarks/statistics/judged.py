@@ -7,6 +7,7 @@ from typing import Self
 import msgspec
 import numpy as np
 
+from benchmarks.statistics.agreement import LEFT, RIGHT, TIE, Opinions, Scale, alpha, pairs_within
 from benchmarks.statistics.clusters import ClusteredMeans, Clusters, Floats, Indices, clustered_means
 from benchmarks.statistics.means import t_interval, unit_interval
 from benchmarks.statistics.payload import Interval, Number, number
@@ -214,6 +215,25 @@ def grade_means(verdicts: Verdicts) -> list[GradeMean]:
         mean = _known(_share(verdicts.value[rows], verdicts.cluster[rows], is_binary=False))
         means.append(GradeMean(entrant=entrant, answers=int(rows.sum()), mean=mean))
     return means
+
+
+def alpha_of(judges: Sequence[Outcomes]) -> Interval | None:
+    """Return Krippendorff's α of which entrant wins, ordinal, on the pairs that several judges compared."""
+    opinions = Opinions(
+        unit=np.concatenate([outcomes.key for outcomes in judges]),
+        rater=np.concatenate([np.full(len(outcomes.key), rater) for rater, outcomes in enumerate(judges)]),
+        category=np.concatenate([_winner(outcomes.value) for outcomes in judges]),
+        case=np.concatenate([outcomes.cluster for outcomes in judges]),
+    )
+    pairs = pairs_within(opinions)
+    if not pairs.n:
+        return None
+    estimate = alpha(pairs, Scale.ORDINAL)
+    return Interval(number(estimate.value), number(estimate.low), number(estimate.high))
+
+
+def _winner(value: Floats) -> Indices:
+    return np.where(value > 0.5, LEFT, np.where(value < 0.5, RIGHT, TIE))
 
 
 def own_family_contrast(own: Outcomes, others: Sequence[Outcomes]) -> Interval | None:

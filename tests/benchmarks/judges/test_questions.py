@@ -112,7 +112,7 @@ def test_request_has_the_texts_as_data(subject: Run):
 
 
 def test_killed_preparation_goes_on(subject: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("benchmarks.preparation.judging_items.CASES_PER_BATCH", 1)
+    monkeypatch.setattr("benchmarks.preparation.judging_items.QUESTIONS_PER_BATCH", 1)
     judging = judged_runs.judging(judge_of(subject), subject, is_prepared=False, with_card=True)
     renewed = []
 
@@ -164,6 +164,15 @@ def test_changed_judge_is_a_new_number(subject: Run):
     archive_judge(changed)
     with pytest.raises(WrongState):
         edit_judge(changed, content)
+
+
+def test_judge_of_earlier_words_is_saved_again(subject: Run, monkeypatch: pytest.MonkeyPatch):
+    judge = judge_of(subject)
+    monkeypatch.setattr("benchmarks.judges.actions.PROMPT_VERSION", "2")
+    with pytest.raises(WrongState, match="new words"):
+        judged_runs.judging(judge, subject)
+    content = JudgeContent(judge.name, judge.model, judged_runs.PAIRWISE, {"temperature": 0})
+    assert edit_judge(judge, content).number == 2
 
 
 def test_deleted_run_takes_its_judgings_along(subject: Run):

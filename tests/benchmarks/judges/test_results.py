@@ -142,7 +142,9 @@ def test_own_family_is_held_against_the_other_judges(subject: Run):
 
 
 def test_jury_joins_the_verdicts_of_its_judges(subject: Run):
-    judges = [judged_by(rule, subject) for rule in ("judge-fair", "judge-first")]
-    jury = read_jury(subject, judges)
-    assert (jury.judges, [line.entrant for line in jury.board]) == (judges, [0, 1, 2])
-    assert read_jury(subject, judges[:1]) is None
+    fair, first, again = (judged_by(rule, subject) for rule in ("judge-fair", "judge-first", "judge-fair"))
+    jury = read_jury(subject, [fair, first])
+    assert (jury.judges, [line.entrant for line in jury.board]) == ([fair, first], [0, 1, 2])
+    assert jury.alpha.value < 0.2  # one sees no difference anywhere
+    assert read_jury(subject, [fair, again]).alpha.value == 1.0
+    assert read_jury(subject, [fair]) is None
