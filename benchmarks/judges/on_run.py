@@ -8,8 +8,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.judges.overview import judges_on
-from benchmarks.judges.results import JudgeResults, Jury, read_jury, read_results
-from benchmarks.models import Entrant, Judging, Run
+from benchmarks.judges.results import JudgeResults, Jury, read_jury, read_results, read_styled_board
+from benchmarks.models import Entrant, Judge, Judging, Run
 from benchmarks.queries.run_progress import RunProgress, read_run_progress
 from benchmarks.statistics.judged import BoardLine, GradeMean
 
@@ -84,6 +84,12 @@ def with_entrants(entrants: Sequence[Entrant], lines: Sequence[_Line]) -> list[t
 
 def _from_best(line: GradeMean) -> tuple[float, int]:
     return -(line.mean.value or 0.0), line.entrant
+
+
+def read_styled(subject: Run, judge: Judge) -> list[tuple[Entrant, BoardLine]]:
+    """Return the judge's board at equal length and formatting, [] without verdicts. Reads all answers of the run."""
+    styled = read_styled_board(subject, judge)
+    return [] if styled is None else with_entrants(list(subject.entrants.select_related("model")), styled.board)
 
 
 def read_judges(subject: Run) -> JudgesOnRun:

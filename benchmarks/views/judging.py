@@ -12,7 +12,7 @@ from benchmarks.exports.judgements import judgements_response
 from benchmarks.forms.judging import JudgingForm
 from benchmarks.judges import judgements as judged
 from benchmarks.judges.estimates import estimate_judging
-from benchmarks.judges.on_run import left_out_rows, read_judges
+from benchmarks.judges.on_run import left_out_rows, read_judges, read_styled
 from benchmarks.judges.overview import judge_rows, judges_on
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import ArenaError
@@ -63,6 +63,10 @@ def results(request: PageRequest, public_id: str) -> HttpResponse:
         "after": streaming.position_now(),
         "stream": streaming.token_for(judges.working.run, request.actor) if judges.working else "",
     }  # fmt: skip
+    wanted = request.GET.get("styled", "")
+    judge = next((judge for judge in judges_on(run) if judge.public_id == wanted), None) if wanted else None
+    if judge is not None:
+        context |= {"styled": read_styled(run, judge), "styled_judge": wanted}
     if not request.htmx:
         return render(request, "benchmarks/judges/results.html", context)
     part = "numbers" if request.GET.get("part") == "numbers" else "live"

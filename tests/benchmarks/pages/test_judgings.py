@@ -147,12 +147,24 @@ def test_judgements_show_both_orders_without_names(judged: Callable[..., tuple[R
     assert [(str(entrant.model), line.verdicts) for entrant, line in one.board] == [("Model ada", 6), ("Model bob", 6)]
     for part in ("not yet compared with people", "Verdict changed with the order", "Questions answered"):
         assert part in results.text
+    styled = browser.get(f"/benchmarks/r/{run.public_id}/judgements/?styled={judge.public_id}")
+    assert ("At equal length" in styled.text, len(styled.context["styled"])) == (True, 2)
     numbers = browser.get(f"/benchmarks/r/{run.public_id}/judgements/?part=numbers", headers=HTMX).text
     assert ("Model ada" in numbers, "Pause" in numbers, "<html" in numbers) == (True, False, False)
     assert "What judges say" in browser.get(f"/benchmarks/r/{run.public_id}/").text
     exported = browser.get(f"/benchmarks/r/{run.public_id}/judgements.jsonl")
     assert exported["Content-Type"] == "application/jsonl"
     assert browser.get(f"/benchmarks/r/{run.public_id}/judgements.exe").status_code == 404
+
+
+@pytest.mark.django_db
+def test_judges_together_show_their_agreement(run: Run, browser: Client):
+    for name, rule in (("Fair", "judge-fair"), ("Long", "judge-longer")):
+        judge = judged_runs.judge(make.model(slug=rule), run.owner, name=name)
+        judged_runs.answer(judged_runs.judging(judge, run), rule)
+    page = browser.get(f"/benchmarks/r/{run.public_id}/judgements/")
+    assert len(page.context["judges"].jury_board) == 2
+    assert ("2 judges together" in page.text, "Krippendorff" in page.text) == (True, True)
 
 
 @pytest.mark.django_db(transaction=True)
