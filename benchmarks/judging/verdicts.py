@@ -59,7 +59,8 @@ def read_scores(text: str, rubric: Rubric) -> Verdict | None:
 
 def _split(text: str) -> tuple[str, str]:
     """Return a text's reasons and its end: a fence's content, an object, or the last line."""
-    lines = _THOUGHTS.sub("", text, count=1).strip().split("\n")
+    thoughts = _THOUGHTS.match(text)
+    lines = text[thoughts.end() if thoughts else 0 :].strip().split("\n")
     stripped = [line.strip() for line in lines]
     if len(lines) > 2 and _FENCE_CLOSES.fullmatch(stripped[-1]):
         for start in range(len(lines) - 2, -1, -1):
@@ -79,7 +80,8 @@ def _label_of(ending: str) -> str | None:
     ending = _without_lead(ending)
     if ending.startswith("{"):
         written = _object(ending, "verdict")
-        return _known(written.strip()) if isinstance(written, str) else None
+        is_text = isinstance(written, str) and written.strip() not in _ONLY_IN_BRACKETS
+        return _known(str(written)) if is_text else None
     return _bare_label(ending)
 
 

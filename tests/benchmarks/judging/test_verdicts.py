@@ -38,6 +38,8 @@ PAIRS = {
     "verdict fenced with prose": ('```\nThe verdict:\n{"verdict": "A>B"}\n```', None),
     "one key twice": ('{"verdict": "A>B", "verdict": "B>A"}', None),
     "unknown key": ('{"verdict": "A>B", "winner": "B"}', None),
+    "MT-Bench's tie in an object": ('{"verdict": "C"}', None),
+    "much space": (" " * 200_000 + "x", None),
     "unknown label": ('{"verdict": "INCORRECT"}', None),
     "INCORRECT": ("INCORRECT", None),
     "CORRECT": ("The answer is CORRECT", None),
