@@ -46,7 +46,7 @@ from benchmarks.judges.payloads import (
     jury_payload,
     result_payload,
 )
-from benchmarks.judges.results import judges_of, read_jury, read_results
+from benchmarks.judges.results import judges_of, read_jury, read_results, read_styled_board
 from benchmarks.judging.rubrics import Rubric
 from benchmarks.models import Judge, Judging, Run
 from common.api.fields import ChoiceField
@@ -185,7 +185,11 @@ class JudgementViewSet(ViewSet):
             jury = read_jury(run, judges)
             judgings = run.judgings.select_related("judge", "run").order_by("-pk")
             payload["judgings"] = [judging_payload(judging) for judging in judgings]
-            payload["judges"] = [result_payload(result, actor) for result in read_results(run, judges)]
+            is_styled = "style" in params
+            payload["judges"] = [
+                result_payload(result, actor, read_styled_board(run, result.judge) if is_styled else None)
+                for result in read_results(run, judges)
+            ]
             payload["jury"] = None if jury is None else jury_payload(jury, run)
         return PayloadResponse(payload)
 

@@ -335,6 +335,7 @@ OPERATIONS: Operations = {
         parameters=(
             _CHOSEN_JUDGE,
             Parameter("controls", "Control pairs in place of judgements.", one_of("1")),
+            Parameter("style", "Boards at equal length and formatting, too.", one_of("1")),
             Parameter("cursor", "From `next`.", TEXT),
             LIMIT,
         ),

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import msgspec
 
-from benchmarks.estimates import EntrantEstimate, estimate_texts
+from benchmarks.estimates import estimate_texts
 from benchmarks.judging.controls import CONTROL_PAIRS
 from benchmarks.judging.prompts import REPAIR, pair_messages, reply_messages
 from benchmarks.judging.rubrics import Rubric
@@ -41,7 +41,8 @@ def estimate_judging(judging: Judging) -> JudgingEstimate:
     controls = 2 * min(CONTROL_PAIRS, 4 * len({question.first.reply_id for question in wanted}))
     controls = controls if judging.with_card else 0
     sizes = _sizes(judging, missing)
-    mean = sum(sizes.values()) // len(sizes) if sizes else _sizes_mean(judging, wanted)
+    known = sizes or _sizes(judging, wanted)
+    mean = sum(known.values()) // max(len(known), 1)  # control pairs are about as long
     sizes |= {f"control {number}": mean for number in range(controls)}
     once, twice = (
         estimate_texts(judging.judge.model, sizes, judging.judge.parameters, turns=turns) for turns in ([], [REPAIR])
@@ -52,17 +53,8 @@ def estimate_judging(judging: Judging) -> JudgingEstimate:
             left_out[reason] = left_out.get(reason, 0) + number
     return JudgingEstimate(
         len(missing), controls, 0 if judging.is_card else len(wanted) - len(missing), once.expected, twice.maximum,
-        _too_long(once), {reason: number for reason, number in left_out.items() if number},
+        once.too_long_count, {reason: number for reason, number in left_out.items() if number},
     )  # fmt: skip
-
-
-def _too_long(estimated: EntrantEstimate) -> int:
-    return estimated.too_long_count
-
-
-def _sizes_mean(judging: Judging, questions: list[Question]) -> int:
-    sizes = _sizes(judging, questions)
-    return sum(sizes.values()) // len(sizes) if sizes else 0
 
 
 def _sizes(judging: Judging, questions: list[Question]) -> dict[str, int]:

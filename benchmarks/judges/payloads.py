@@ -9,7 +9,7 @@ from benchmarks.judges.listing import JudgementRow
 from benchmarks.judges.results import Card, JudgeResults, Jury
 from benchmarks.models import Entrant, Judge, Judging, Run
 from benchmarks.payload_types import ItemState, RunState
-from benchmarks.statistics.judged import BoardLine, GradeMean
+from benchmarks.statistics.judged import BoardLine, GradeMean, StyledBoard
 from benchmarks.statistics.payload import Interval
 from common.payload_types import JsonObject, Moment
 from common.text.money import plain_decimal
@@ -116,6 +116,13 @@ class GradeMeanPayload(TypedDict):
     mean: IntervalPayload
 
 
+class StyledBoardPayload(TypedDict):
+    """Board at equal length and formatting. `effects`: of a standard deviation of each feature, in logit."""
+
+    board: list[JudgedLinePayload]
+    effects: dict[str, IntervalPayload | None]
+
+
 class JudgeResultPayload(TypedDict):
     """What a judge says of a run's entrants, which are named by their ids.
 
@@ -140,6 +147,7 @@ class JudgeResultPayload(TypedDict):
     first_side: IntervalPayload | None
     own_family: IntervalPayload | None
     board: list[JudgedLinePayload]
+    styled: StyledBoardPayload | None
     means: list[GradeMeanPayload]
     criteria: dict[str, list[GradeMeanPayload]]
     card: list[ControlPayload]
@@ -245,7 +253,7 @@ def card_payload(card: Card) -> list[ControlPayload]:
     return [{"kind": row.kind.value, "n": row.n, "passed": row.passed} for row in card.rows]
 
 
-def result_payload(result: JudgeResults, actor: Actor) -> JudgeResultPayload:
+def result_payload(result: JudgeResults, actor: Actor, styled: StyledBoard | None = None) -> JudgeResultPayload:
     entrants, compared = result.entrants, result.comparisons
     return {
         "judge": judge_payload(result.judge, actor),
@@ -272,6 +280,12 @@ def result_payload(result: JudgeResults, actor: Actor) -> JudgeResultPayload:
         "first_side": None if compared is None else _optional(compared.first_side),
         "own_family": _optional(result.own_family),
         "board": [] if compared is None else _board(compared.board, entrants),
+        "styled": None
+        if styled is None
+        else {
+            "board": _board(styled.board, entrants),
+            "effects": {name: _optional(effect) for name, effect in styled.effects.items()},
+        },
         "means": _means(result.means, entrants),
         "criteria": {name: _means(means, entrants) for name, means in result.criteria.items()},
         "card": card_payload(result.card),

@@ -13,7 +13,7 @@ from battles.prompting.messages import CHARACTERS_PER_TOKEN
 from battles.text.style import style_counts
 from benchmarks.judges.listing import judges_of_place
 from benchmarks.judging.controls import CardRow, Control, is_right, read_card
-from benchmarks.models import Case, Entrant, ItemReply, Judge, Judgement, Judging, Run, RunItem, Score
+from benchmarks.models import Case, Entrant, ItemReply, Judge, Judgement, Judging, Run, RunItem
 from benchmarks.sql import read_sql
 from benchmarks.statistics import judged
 from benchmarks.statistics.judged import BoardLine, Comparisons, GradeMean, Outcomes, StyledBoard, Verdicts
@@ -273,9 +273,3 @@ def _outcomes(judge: Judge, first: float | None, second: float | None) -> list[f
     if first is None or second is None:
         return [None]
     return [1.0 if first > second else 0.5 if first == second else 0.0]
-
-
-def reasons_of(items: Sequence[int]) -> dict[int, Score]:
-    """Return the score with the judge's reasons by item id."""
-    scores = Score.objects.filter(item__in=items).order_by("-pk")
-    return {score.item_id: score for score in scores}

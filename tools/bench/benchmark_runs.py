@@ -39,6 +39,17 @@ run = actions.create_run(
 )
 print(run.pk)
 """
+JUDGE = """
+from benchmarks.judges.actions import JudgeContent, JudgingRequest, create_judge, start_judging
+from benchmarks.judging.rubrics import Kind, Rubric
+from benchmarks.models import Run
+subject = Run.objects.get(pk={run})
+model = subject.entrants.earliest("position").model
+content = JudgeContent("Bench", model, Rubric(kind=Kind.PAIRWISE), {{}}, "allow")
+judge = create_judge(owner=subject.owner, content=content)
+request = JudgingRequest(judge, subject, plan="regular", pairs_per_case={pairs}, with_card=False)
+print(start_judging(request, owner=subject.owner, starts_at_once=False).run_id)
+"""
 START = """
 from benchmarks import actions
 from benchmarks.models import Run
@@ -93,7 +104,8 @@ def benchmark_runs(bench: Bench) -> None:
     _use(bench, "tokens-50-at-0", calls_at_once=96)
     _run(bench, items // 20, 64)  # the pace is learned, the code compiled
     memory = bench.meter.memory()["answers"]
-    cpu, seconds, prepared = _run(bench, items, 64)
+    run, prepared = _create(bench, items, 64)
+    cpu, seconds = _drive(bench, run, items)
     grown = bench.meter.memory()["answers"] - memory
     ours = sum(cpu[part] for part in ("web", "answers", "valkey", "rendering"))
     print_row("CPU ms per item, web + answers + valkey", f"{1000 * ours / items:.2f}", "bar 4")
@@ -102,7 +114,8 @@ def benchmark_runs(bench: Bench) -> None:
     print_row("preparation", f"{prepared:.1f} s", f"bar {items * 5 / 10_000:.1f} s")
     print_row("memory growth of the worker", f"{grown:.0f} MB", "bar 60")
     few = max(500, items // 10)
-    run = _create(bench, few, 64)
+    _judge(bench, run, items)
+    run, _ = _create(bench, few, 64)
     statements = int(bench.arena.shell(COUNT_STATEMENTS.format(run=run)))
     print_row(f"statements per item, {few} items", f"{statements / few:.2f}", "bar 1.5")
     slow = max(500, items // 10)
@@ -140,7 +153,7 @@ def people_first(bench: Bench) -> None:
 
 
 def _start(bench: Bench) -> int:
-    run = _create(bench, 20_000, 64)
+    run, _ = _create(bench, 20_000, 64)
     bench.arena.shell(START.format(run=run))
     return run
 
@@ -168,19 +181,35 @@ def _use(bench: Bench, upstream: str, *, calls_at_once: int) -> None:
     )
 
 
-def _create(bench: Bench, items: int, concurrency: int) -> int:
-    """Create a run and wait until it is prepared; return its id."""
+def _judge(bench: Bench, run: int, items: int) -> None:
+    """Have as many pairs of a run's answers judged as it has items."""
+    began = time.perf_counter()
+    judging = int(bench.arena.shell(JUDGE.format(run=run, pairs=MODELS // 2)))
+    _wait_for(bench, judging, "queued")
+    prepared = time.perf_counter() - began
+    cpu, _ = _drive(bench, judging, items)
+    ours = sum(cpu[part] for part in ("web", "answers", "valkey", "rendering"))
+    print_row("CPU ms per judgement, web + answers + valkey", f"{1000 * ours / items:.2f}", "bar 4")
+    print_row("preparation of a judging", f"{prepared:.1f} s", f"bar {items * 5 / 10_000:.1f} s")
+
+
+def _create(bench: Bench, items: int, concurrency: int) -> tuple[int, float]:
+    """Create a run and wait until it is prepared; return its id, and seconds of its preparation."""
+    began = time.perf_counter()
     code = CREATE.format(cases=items // MODELS, models=MODELS, concurrency=concurrency)
     run = int(bench.arena.shell(code))
     _wait_for(bench, run, "queued")
-    return run
+    return run, time.perf_counter() - began
 
 
 def _run(bench: Bench, items: int, concurrency: int) -> tuple[dict[str, float], float, float]:
     """Return CPU seconds by part, and seconds of the run and of its preparation."""
-    began = time.perf_counter()
-    run = _create(bench, items, concurrency)
-    prepared = time.perf_counter() - began
+    run, prepared = _create(bench, items, concurrency)
+    return *_drive(bench, run, items), prepared
+
+
+def _drive(bench: Bench, run: int, items: int) -> tuple[dict[str, float], float]:
+    """Return CPU seconds by part, and seconds of the run."""
     before, began = bench.meter.cpu(), time.perf_counter()
     bench.arena.shell(START.format(run=run))
     _wait_for(bench, run, "done")
@@ -188,7 +217,7 @@ def _run(bench: Bench, items: int, concurrency: int) -> tuple[dict[str, float], 
     cpu = spent(before, bench.meter.cpu())
     scored = bench.arena.query("SELECT count(*) FROM benchmarks_runitem WHERE run_id = %s AND score = 1", run)
     print_row("items without the right score", str(items - scored[0][0]), "bar 0")
-    return cpu, seconds, prepared
+    return cpu, seconds
 
 
 def _wait_for(bench: Bench, run: int, state: str) -> None:

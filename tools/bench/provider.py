@@ -1,7 +1,7 @@
 """Fake provider with minimal CPU cost: `python -m tools.bench.provider PORT`.
 
 A model named `tokens-<n>-at-<r>` answers n tokens at r per second (0: all at once), each in a separate write;
-`…-after-<ms>` waits before the first.
+`…-after-<ms>` waits before the first. Without a rate, it ends with a verdict if it is asked to compare two answers.
 One named `hostile-<name>` answers the text of that name in tests.provider_streams.SLOW_TO_RENDER at once.
 """
 
@@ -39,6 +39,7 @@ def _chunk(choice: str, more: str = "") -> str:
 TOKEN = _event(_chunk('"delta":{"content":"word "},"finish_reason":null'))
 LINE_END = _event(_chunk('"delta":{"content":"word.\\n\\n"},"finish_reason":null'))
 FINISH = _event(_chunk('"delta":{},"finish_reason":"stop"'))
+VERDICT = _event(_chunk('"delta":{"content":"\\n{\\"verdict\\": \\"A>B\\"}"},"finish_reason":null'))
 WORDS_PER_PARAGRAPH = 80
 
 
@@ -94,7 +95,8 @@ class Connection(asyncio.Protocol):
             began = loop.time() + wait_ms / 1000
             loop.call_at(began, self._write_tokens, loop, began, tokens, 1 / rate, 0)
         else:
-            self._transport.write(b"".join(self._word(n) for n in range(tokens)) + _end(tokens))
+            ending = VERDICT if b"[BEGIN ANSWER A" in body else b""
+            self._transport.write(b"".join(self._word(n) for n in range(tokens)) + ending + _end(tokens))
 
     def _write_tokens(
         self, loop: asyncio.AbstractEventLoop, began: float, tokens: int, pause: float, sent: int

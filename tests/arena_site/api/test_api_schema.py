@@ -408,7 +408,7 @@ def ask_about_judges(ask: Callable[..., Any], owner: User, run: str) -> None:
         judged_runs.answer(judging, "judge-first")
     grading = judged_runs.judge(make.model(), owner, judged_runs.SCORES)
     judged_runs.answer(judged_runs.judging(grading, Run.objects.get(public_id=run)), "judge-grades")
-    judged = ask("get", f"{path}judgements/", public_id=run)
+    judged = ask("get", f"{path}judgements/", query="?style=1", public_id=run)
     assert [result["judged"] for result in judged["judges"]] == [15, estimated["questions"]]
     assert ask("get", f"{path}judgements/", query="?controls=1", public_id=run)["results"][0]["control"]
     for ending in ("jsonl", "csv", "parquet"):
