@@ -91,10 +91,13 @@ class Actor:
 
     @property
     def limit_keys(self) -> limits.Keys:
-        times = 1 if self.user is None else groups.times_of_member(self.user)
-        person = {self.kind: limits.Key(self.key, times)} if self.is_known else {}
         # Visitors cost nothing to create, so they must not use up the limit of a network's members.
-        return person | self._networks.keys(f"{self.kind}s")
+        return self._person_keys | self._networks.keys(f"{self.kind}s")
+
+    @property
+    def _person_keys(self) -> dict[str, limits.Key]:
+        times = 1 if self.user is None else groups.times_of_member(self.user)
+        return {self.kind: limits.Key(self.key, times)} if self.is_known else {}
 
     def count(
         self,
@@ -103,12 +106,14 @@ class Actor:
         fail_open: bool,
         not_counted: str | Promise = limits.NOT_COUNTED,
         extra_counters: Iterable[limits.Counter] = (),
+        of_network: bool = True,
     ) -> None:
-        """Count as limits.count does, keeping the counters' states."""
+        """Count as limits.count does, keeping the counters' states. of_network: also for the person's network."""
+        keys = self.limit_keys if of_network else self._person_keys
         try:
             self.usages.extend(
                 limits.count(
-                    action, self.limit_keys, fail_open=fail_open, not_counted=not_counted, extra_counters=extra_counters
+                    action, keys, fail_open=fail_open, not_counted=not_counted, extra_counters=extra_counters
                 )
             )
         except limits.LimitReached as refusal:

@@ -142,6 +142,12 @@ class InATeam(ArenaError):
     http_status = 409
 
 
+class InAReview(ArenaError):
+    code = "in_a_review"
+    message = _("The answers of a review are stored: they take a vote, and nothing else.")
+    http_status = 409
+
+
 class BattleIsHidden(ArenaError):
     code = "battle_hidden"
     message = _("A moderator has hidden this battle.")

@@ -6,7 +6,7 @@ from models_registry.payload_types import ModelPayload
 from uploads.payload_types import UploadKind
 
 SideName = Literal["left", "right", "1", "2", "3", "4", "5", "6"]
-Mode = Literal["blind", "side_by_side", "compare", "direct"]
+Mode = Literal["blind", "side_by_side", "compare", "direct", "review"]
 Origin = Literal["draw", "router"]
 Choice = Literal["left", "right", "tie", "both_bad"]
 BattleState = Literal["answering", "awaiting_vote", "voted", "void", "open"]

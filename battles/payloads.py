@@ -1,6 +1,6 @@
 """Payloads of battles: an allow-list, and the only source of battle data that leaves the server before the vote.
 
-A blind battle is revealed by its vote. Before that a payload has no name, id, token count, time or upstream text of
+A blind battle is revealed by its vote, and so is one of a review. Before that a payload has no name, id, token count, time or upstream text of
 either side, and no reasoning, in which models mention themselves.
 """
 
@@ -62,10 +62,10 @@ def battle_payload(battle: Battle, *, stream_format: Format = "api", token: int 
         "sides": _side_payloads(sides.values()) if is_revealed else None,
         "stream_url": _stream_url(battle, live, stream_format, token),
         "can_vote": battle.accepts_vote and vote is None and live is None and not battle.is_void,
-        "can_follow_up": live is None and not battle.is_void,
+        "can_follow_up": live is None and not battle.is_void and not battle.is_review,
         "can_stop": live is not None and live.stop_requested_at is None,
         "can_regenerate": turns[-1].can_be_regenerated and (vote is None or turns[-1].after_vote),
-        "can_publish": is_revealed and live is None and not battle.is_void and battle.session.team_id is None,
+        "can_publish": is_revealed and live is None and not battle.is_void and _is_publishable(battle),
         "hidden": battle.is_hidden,
         "consent": battle.has_consent,
         "consent_withdrawn_at": battle.consent_withdrawn_at,
@@ -79,7 +79,11 @@ def battle_payload(battle: Battle, *, stream_format: Format = "api", token: int 
 def payload_for(actor: Actor, battle: Battle) -> BattlePayload:
     """battle: as battle_payload."""
     payload = battle_payload(battle, token=actor.token)
-    return read_only(payload) if battle.session.is_left_by(actor) else payload
+    return read_only(payload) if battle.session.is_left_by(actor, is_of_review=battle.is_review) else payload
+
+
+def _is_publishable(battle: Battle) -> bool:
+    return battle.session.team_id is None and not battle.is_review
 
 
 def read_only(payload: BattlePayload) -> BattlePayload:

@@ -42,7 +42,7 @@ def _related_queries(battles_in: str) -> list[Callable[[Any], QuerySet[Any]]]:
 
 def _met_models() -> ArraySubquery:
     """Annotate ids of models that the session's earlier battles revealed."""
-    is_revealed = Q(battle__vote__isnull=False) | ~Q(battle__mode=Battle.Mode.BLIND)
+    is_revealed = Q(battle__vote__isnull=False) | ~Q(battle__mode__in=Battle.BLIND_MODES)
     earlier = Side.objects.filter(is_revealed, battle__session=OuterRef("session"), battle__lt=OuterRef("pk"))
     return ArraySubquery(earlier.order_by().values("model"))
 

@@ -5,6 +5,9 @@ from django.dispatch import Signal
 # Sent with `votes` and their new `voter`, in the transaction that changes them and before the change.
 voter_changes = Signal()
 
+# Sent with the stored `vote`, in its transaction.
+vote_cast = Signal()
+
 # Sent in a transaction before it reads labels of counted votes in order to change them, so that a receiver can take the
 # lock under which votes are counted.
 relabelling_begins = Signal()

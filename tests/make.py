@@ -3,12 +3,14 @@ from itertools import count
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.db.models.functions import Now
 from django.test import Client
 
 from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
 from accounts.models import ApiToken, Role, Scope, Team, TeamMember, User, Visitor
 from accounts.teams.actions import create_team
-from battles.models import Answer, Battle, Position, Session, Side, Turn
+from battles.actions.stored_battles import StoredAnswer, StoredTurn, start_stored_battle
+from battles.models import Answer, Battle, Call, Position, Session, Side, Turn
 from common.network_zones import Zone, zone_of_url
 from models_registry.models import LanguageModel, Provider
 
@@ -101,6 +103,27 @@ def answered_battle(
 def complete_answers(answered: Battle) -> None:
     answered.turns.update(state=Turn.State.DONE)
     Answer.objects.filter(turn__battle=answered).update(state=Answer.State.DONE, text="an answer")
+
+
+def stored_call(model: LanguageModel, **fields: object) -> Call:
+    """Return a finished call of a benchmark run."""
+    fields = {
+        "purpose": Call.Purpose.ITEM, "state": Call.State.DONE, "attempt": 1, "fence": 1, "lease_until": Now(),
+        "prompt_tokens": 3, "completion_tokens": 5, "first_token_ms": 70, "total_ms": 90, **fields,
+    }  # fmt: skip
+    return Call.objects.create(model=model, **fields)
+
+
+def stored_battle(
+    left: LanguageModel, right: LanguageModel, *, actor: Actor | None = None, series: str = "a-review",
+    place: Team | None = None, **fields: object,
+) -> Battle:
+    """Create a battle of a review. fields: of each answer."""
+    answers = [StoredAnswer(**{"text": "an answer", "call": stored_call(model), **fields}) for model in (left, right)]
+    return start_stored_battle(
+        actor or visitor(), series=series, title="Review of answers", team=place,
+        turns=[StoredTurn("one two three", (answers[0], answers[1]))], models=(left, right), propensity=0.5,
+    )  # fmt: skip
 
 
 def browser(actor: Actor, **options: Any) -> Client:

@@ -139,9 +139,10 @@ def delete_session(session: Session, *, voter: str = "") -> None:
 
 
 def _delete_files(turns: QuerySet[Turn]) -> None:
-    """Delete the turns' attachments, and files that no other session uses."""
+    """Delete the turns' attachments, and files that no other session uses, but those of a review: another's."""
     attachments = Attachment.objects.filter(turn__in=turns)
-    uploads = list(Upload.objects.filter(attachments__in=attachments).distinct())
+    own = attachments.exclude(turn__battle__mode=Battle.Mode.REVIEW)
+    uploads = list(Upload.objects.filter(attachments__in=own).distinct())
     attachments.delete()
     for upload in uploads:
         if not Attachment.objects.filter(upload=upload).exists():

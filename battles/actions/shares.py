@@ -2,17 +2,19 @@ from django.db.models import Count, Q
 from django.db.models.functions import Now
 
 from accounts.actor import Actor
-from battles.errors import BattleIsHidden, BattleIsVoid, InATeam, NotVotedYet, StillAnswering
+from battles.errors import BattleIsHidden, BattleIsVoid, InAReview, InATeam, NotVotedYet, StillAnswering
 from battles.models import Battle, BattleQuerySet, Session, Share, Turn, Vote
 
 
 def publish(*, battle: Battle) -> Share:
     """Publish the battle's turns so far, or update its page.
 
-    Raises InATeam, BattleIsHidden, BattleIsVoid, StillAnswering, and NotVotedYet while the names are hidden.
+    Raises InATeam, InAReview, BattleIsHidden, BattleIsVoid, StillAnswering, and NotVotedYet while the names are hidden.
     """
     if battle.session.team_id is not None:
         raise InATeam
+    if battle.is_review:
+        raise InAReview
     if battle.hidden_at is not None:
         raise BattleIsHidden
     if battle.is_void:

@@ -15,6 +15,7 @@ from battles.errors import (
     BattleIsHidden,
     BattleIsVoid,
     ImagesNotSeen,
+    InAReview,
     NothingToRegenerate,
     NothingToStop,
     StillAnswering,
@@ -43,8 +44,10 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
 
     attachments: public ids of uploads. Raises InvalidInput, NotReadYet, CannotBeRead, ImagesNotSeen, StillAnswering,
     BattleIsVoid, BattleIsHidden, TooManyTurns, TooManyRequests, ServiceAway, PromptRefused, NotExamined,
-    BudgetReached, ModelsOverBudget, NotInTeam.
+    BudgetReached, ModelsOverBudget, NotInTeam, InAReview.
     """
+    if battle.is_review:
+        raise InAReview
     session = battle.session
     require_place_id(actor, session.team_id)
     prompt = clean_prompt(prompt)

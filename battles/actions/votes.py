@@ -10,10 +10,11 @@ from battles import feedback
 from battles.actions.turns import refuse_unless_open
 from battles.errors import AlreadyVoted, NotVotedYet, StillAnswering, TakesNoStars, TakesNoVote, UnknownTag
 from battles.labels import daily_caps
-from battles.labels.labelling import LabelColumns, categories_of_team, label
+from battles.labels.labelling import NO_LABELS, LabelColumns, categories_of_team, label
 from battles.models import Answer, Battle, Position, Session, Side, StarRating, Turn, Vote
 from battles.notify import notify_vote
 from battles.queries import lock_battle_for_vote
+from battles.signals import vote_cast
 from battles.text.style import StyleCounts, style_counts
 from common.db.execution import violates
 from models_registry.models import LanguageModel
@@ -59,7 +60,8 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
     if battle.vote_or_none is not None:
         raise AlreadyVoted
     require_place_id(actor, battle.session.team_id)  # the names are the team's
-    actor.count("vote", fail_open=True)
+    # A class that takes part in a review shares one network.
+    actor.count("vote", fail_open=True, of_network=not battle.is_review)
     turns = list(battle.turns.all())
     refuse_unless_open(battle, turns[-1])
     judged = [turn for turn in turns if turn.can_be_judged()]
@@ -68,23 +70,35 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
     if not (left.model.has_votes and right.model.has_votes):
         LanguageModel.of_every_owner.filter(pk__in=[left.model_id, right.model_id]).update(has_votes=True)
     reason = _reason_not_to_count(battle, judged)
-    if not reason and daily_caps.is_reached(actor):
+    if not reason and not battle.is_review and daily_caps.is_reached(actor):
         reason = Vote.ExcludedReason.OVER_DAILY_CAP
-    labels, place = _labels(battle, judged), _place_of_evidence(battle.session, [left.model, right.model])
+    place = _place_of_vote(battle, [left.model, right.model])
+    labels = NO_LABELS if battle.is_review else _labels(battle, judged)
+    of_team = None if battle.is_review else _team_categories(place["team_id"], judged, labels["language"])
     vote = Vote.objects.create(
         battle=battle, mode=battle.mode, origin=battle.origin, choice=choice, model_left_id=left.model_id,
         model_right_id=right.model_id, turn_count=len(judged), style=_style(battle, judged), voter=actor.key,
-        excluded_reason=reason, team_categories=_team_categories(place["team_id"], judged, labels["language"]), **place,
-        **labels,
+        excluded_reason=reason, team_categories=of_team, **place, **labels,
     )  # fmt: skip
-    daily_caps.record_network(vote, actor)
-    transaction.on_commit(notify_vote)
+    vote_cast.send(sender=Vote, vote=vote)
+    if not battle.is_review:
+        daily_caps.record_network(vote, actor)
+        transaction.on_commit(notify_vote)
     return vote
 
 
 class PlaceOfEvidence(TypedDict):
     team_id: int | None
     on_site_boards: bool
+
+
+class PlaceOfVote(PlaceOfEvidence):
+    series: str
+
+
+def _place_of_vote(battle: Battle, models: Iterable[LanguageModel]) -> PlaceOfVote:
+    place = _place_of_evidence(battle.session, models)
+    return {**place, "on_site_boards": place["on_site_boards"] and not battle.series, "series": battle.series}
 
 
 def _place_of_evidence(session: Session, models: Iterable[LanguageModel]) -> PlaceOfEvidence:
@@ -149,7 +163,8 @@ def _side_context(battle: Battle, side: Side, judged: list[Turn]) -> SideContext
     return {
         "met": side.model_id in met,
         "reasoning": _shows_reasoning(battle, answers),
-        "first_token_ms": _mean_first_token_ms(answers),
+        # Stored answers appear at once.
+        "first_token_ms": None if battle.is_review else _mean_first_token_ms(answers),
     }
 
 

@@ -1,4 +1,4 @@
-"""Daily caps (UTC) on counted votes per person and network; further votes are excluded.
+"""Daily caps (UTC) on counted votes per person and network, outside of reviews; further votes are excluded.
 
 The order in the log decides, so every count agrees. Votes are marked when cast: live Elo then does not move. Votes cast
 at the same moment may pass unmarked; `votes_over_cap` finds them before they are counted, under the lock of the
@@ -20,7 +20,8 @@ _TODAY = "date_trunc('day', now() AT TIME ZONE 'UTC')"
 # The LIMIT keeps both from reading more of an index than the cap.
 _PERSON_REACHED_CAP = f"""
 SELECT count(*) >= %(person)s FROM (
-    SELECT 1 FROM battles_vote WHERE voter = %(voter)s AND created_at >= {_TODAY} AT TIME ZONE 'UTC' LIMIT %(person)s
+    SELECT 1 FROM battles_vote
+    WHERE voter = %(voter)s AND created_at >= {_TODAY} AT TIME ZONE 'UTC' AND series = '' LIMIT %(person)s
 ) AS votes
 """  # noqa: S608 (constants)
 _NETWORK_REACHED_CAP = f"""
@@ -39,13 +40,13 @@ WITH pending AS (
     FROM battles_vote AS vote
     CROSS JOIN LATERAL (SELECT (created_at AT TIME ZONE 'UTC')::date AS vote_day) AS days
     LEFT JOIN battles_votenetwork AS origin ON origin.vote_id = vote.id
-    WHERE "order" > %(after)s AND "order" <= %(until)s
+    WHERE "order" > %(after)s AND "order" <= %(until)s AND series = ''
 ), voters AS MATERIALIZED (
     SELECT voter, day, (SELECT count(*) FROM (
         SELECT 1 FROM battles_vote AS taken
         WHERE taken.voter = days.voter AND taken."order" <= %(after)s
             AND taken.created_at >= days.day::timestamp AT TIME ZONE 'UTC'
-            AND taken.created_at < (days.day + 1)::timestamp AT TIME ZONE 'UTC'
+            AND taken.created_at < (days.day + 1)::timestamp AT TIME ZONE 'UTC' AND taken.series = ''
         LIMIT %(person)s
     ) AS found) AS taken
     FROM (SELECT DISTINCT voter, day FROM pending) AS days

@@ -10,7 +10,7 @@ from typing import TypedDict
 
 from django.db import connection, transaction
 
-from battles.labels import Labels, custom_categories
+from battles.labels import UNDETERMINED, Labels, custom_categories
 from battles.models import Category, Turn, Vote, VoteQuerySet
 from battles.models.categories import TEAM_MARK
 from battles.models.turns import AttachedFile
@@ -39,6 +39,10 @@ class LabelColumns(TypedDict):
     language: str
     labelled_by: str
     prompt_digest: str
+
+
+# Of votes of reviews, which count on one board alone.
+NO_LABELS: LabelColumns = {"categories": [], "language": UNDETERMINED, "labelled_by": "", "prompt_digest": ""}
 
 
 def version(rules: Sequence[Rule]) -> str:
@@ -84,7 +88,7 @@ def labels_in_place(
 def relabel_pending(pending: VoteQuerySet) -> int:
     """Relabel outdated pending votes; return their number. Needs the lock of the tallies."""
     rules = Category.objects.rules()
-    outdated = pending.exclude(labelled_by=version(rules)).order_by("order")
+    outdated = pending.outside_of_reviews().exclude(labelled_by=version(rules)).order_by("order")
     relabelled = 0
     ids = list(outdated.values_list("pk", flat=True))
     for start in range(0, len(ids), BATCH):
@@ -100,7 +104,8 @@ def relabel_votes(*, everything: bool = False, progress: Callable[[int, int], No
     everything: also votes of the current version. progress: called with (done, total) after each batch.
     """
     rules = Category.objects.rules()
-    votes = Vote.objects.all() if everything else Vote.objects.exclude(labelled_by=version(rules))
+    labelled = Vote.objects.outside_of_reviews()
+    votes = labelled if everything else labelled.exclude(labelled_by=version(rules))
     total, done, changed, last = votes.count(), 0, 0, 0
     while batch := dict(votes.filter(order__gt=last).order_by("order").values_list("pk", "order")[:BATCH]):
         changed += _relabel(_current_labels(batch, rules))

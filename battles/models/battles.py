@@ -32,6 +32,9 @@ _SESSION_IS_IN_ANOTHER_PLACE = """
     RETURN NEW;
 """
 
+# Condition on battles and votes.
+OF_A_REVIEW = (Q(mode="review") & ~Q(series="")) | (~Q(mode="review") & Q(series=""))
+
 
 class BattleQuerySet(models.QuerySet["Battle"]):
     def owned_by(self, actor: Actor) -> "BattleQuerySet":
@@ -48,11 +51,14 @@ class BattleQuerySet(models.QuerySet["Battle"]):
 
     def revealed(self) -> "BattleQuerySet":
         """Filter to battles whose owner knows the models."""
-        return self.filter(~Q(mode=Battle.Mode.BLIND) | Q(vote__isnull=False))
+        return self.filter(~Q(mode__in=Battle.BLIND_MODES) | Q(vote__isnull=False))
 
     def unrevealed_to(self, user_pk: int) -> "BattleQuerySet":
         """Filter to the member's blind battles without a vote: staff votes blindly, too."""
-        return self.filter(session__owner_user=user_pk, mode=Battle.Mode.BLIND, vote=None)
+        return self.filter(session__owner_user=user_pk, mode__in=Battle.BLIND_MODES, vote=None)
+
+    def outside_of_reviews(self) -> "BattleQuerySet":
+        return self.exclude(mode=Battle.Mode.REVIEW)
 
     def with_consent(self) -> "BattleQuerySet":
         return self.exclude(consent="").filter(consent_withdrawn_at=None)
@@ -70,14 +76,15 @@ class BattleQuerySet(models.QuerySet["Battle"]):
         teams = list(teams_with(actor.memberships, Right.SEE))
         if not teams:
             return self.none()
-        shared = self.revealed().select_related("session__team").filter(session__team__in=teams)
+        shared = self.outside_of_reviews().revealed().select_related("session__team").filter(session__team__in=teams)
         return shared.filter(session__is_shared=True, session__discarded_at=None, session__owner_user__isnull=False)
 
 
 class Battle(models.Model):
-    """Blind and side by side take one vote; comparisons take stars per answer.
+    """Blind, side by side and review take one vote; comparisons take stars per answer.
 
-    Only blind battles hide names; their models are drawn, or chosen by auto mode.
+    Blind battles and those of reviews hide names. Models of the former are drawn, or chosen by auto mode; the latter
+    have stored answers (docs/adr/0088).
     """
 
     class Mode(models.TextChoices):
@@ -85,6 +92,7 @@ class Battle(models.Model):
         SIDE_BY_SIDE = "side_by_side", _("side by side")
         COMPARE = "compare", _("compare")
         DIRECT = "direct", _("direct chat")
+        REVIEW = "review", _("review")
 
     class Origin(models.TextChoices):
         """Chooser of the pair: only drawn pairs count on Overall and on boards of categories and languages."""
@@ -92,13 +100,17 @@ class Battle(models.Model):
         DRAW = "draw", _("drawn")
         ROUTER = "router", _("auto mode")
 
-    VOTED_MODES = (Mode.BLIND, Mode.SIDE_BY_SIDE)
+    VOTED_MODES = (Mode.BLIND, Mode.SIDE_BY_SIDE, Mode.REVIEW)
+    # Modes that hide the names until the vote.
+    BLIND_MODES = (Mode.BLIND, Mode.REVIEW)
     CONSENT_CHARACTERS = 40
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     session = models.ForeignKey("Session", models.PROTECT, related_name="battles")
     mode = models.CharField(max_length=12, choices=Mode, default=Mode.BLIND)
     origin = models.CharField(max_length=6, choices=Origin, default=Origin.DRAW, db_default=Origin.DRAW)
+    # Public id of the review; empty in other modes.
+    series = models.CharField(max_length=22, blank=True, default="", db_default="", editable=False)
     # Labels of a vote cast now; Vote has the same four columns.
     categories = ArrayField(models.CharField(max_length=40), default=list, blank=True)
     language = models.CharField(max_length=3, default=UNDETERMINED, db_default=UNDETERMINED)
@@ -137,6 +149,7 @@ class Battle(models.Model):
             models.CheckConstraint(
                 condition=Q(origin__in=["draw", "router"]), name="a_pair_is_drawn_or_chosen_by_auto_mode"
             ),
+            models.CheckConstraint(condition=OF_A_REVIEW, name="a_reviews_battle_names_its_review"),
             models.CheckConstraint(
                 condition=Q(consent_withdrawn_at=None) | ~Q(consent=""), name="only_consent_that_was_given_is_withdrawn"
             ),
@@ -148,12 +161,15 @@ class Battle(models.Model):
                 operation=pgtrigger.UpdateOf("session_id"),  # type: ignore[no-untyped-call]
                 condition=pgtrigger.Q(old__session__df=pgtrigger.F("new__session")),
                 func=_SESSION_IS_IN_ANOTHER_PLACE,
-            )
+            ),
+            pgtrigger.ReadOnly(name="a_battle_stays_in_its_review", fields=["series"]),
         ]
         # Used by the administration: number of today's battles, list by date.
         indexes = [
             models.Index(fields=["created_at"], name="battles_by_time"),
             models.Index(fields=["created_at"], name="void_battles_by_time", condition=Q(voided_at__isnull=False)),
+            # Used by battles.actions.stored_battles.
+            models.Index(fields=["series", "session"], name="battles_of_a_review", condition=~Q(series="")),
         ]
 
     def __str__(self) -> str:
@@ -204,7 +220,12 @@ class Battle(models.Model):
 
     @property
     def is_blind(self) -> bool:
-        return self.mode == self.Mode.BLIND
+        """Return whether names are hidden until the vote."""
+        return self.mode in self.BLIND_MODES
+
+    @property
+    def is_review(self) -> bool:
+        return self.mode == self.Mode.REVIEW
 
     @property
     def hides_names(self) -> bool:

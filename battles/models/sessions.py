@@ -57,9 +57,9 @@ class SessionQuerySet(models.QuerySet["Session"]):
 
     def with_revealed_names(self) -> "SessionQuerySet":
         """Annotate revealed_names (at most four models whose names the owner knows) and has_hidden_names."""
-        blind = Battle.objects.filter(session=models.OuterRef("pk"), mode=Battle.Mode.BLIND)
+        blind = Battle.objects.filter(session=models.OuterRef("pk"), mode__in=Battle.BLIND_MODES)
         undecided = blind.filter(vote=None, voided_at=None).values(found=models.Value(True))[:1]
-        is_revealed = ~Q(battle__mode=Battle.Mode.BLIND) | Q(battle__vote__isnull=False)
+        is_revealed = ~Q(battle__mode__in=Battle.BLIND_MODES) | Q(battle__vote__isnull=False)
         of_session = Side.objects.filter(is_revealed, battle__session=models.OuterRef("pk"))
         names = of_session.order_by("model__name").values_list("model__name", flat=True).distinct()
         return self.annotate(

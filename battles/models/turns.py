@@ -213,7 +213,8 @@ class Answer(models.Model):
     leaks_identity = models.BooleanField(default=False, db_default=False)
     # The latest StarRating, in compare mode.
     stars = models.PositiveSmallIntegerField(null=True)
-    call = models.OneToOneField("Call", models.PROTECT, null=True, related_name="shown_in")
+    # Battles of reviews show the answer of one call again. Calls are never deleted, and nothing looks answers up by it.
+    call = models.ForeignKey("Call", models.PROTECT, null=True, related_name="shown_in", db_index=False)
     # Reserved with the prompt; the first call takes it over.
     charge = models.OneToOneField(Charge, models.PROTECT, null=True, related_name="answer")
 

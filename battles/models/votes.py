@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
 from accounts.models import Team
-from battles.models.battles import Battle
+from battles.models.battles import OF_A_REVIEW, Battle
 from battles.models.turns import Answer
 from battles.text.labels import UNDETERMINED
 from common.db.triggers import forbid_truncate, refuse_rows
@@ -35,7 +35,7 @@ class NextStarOrder(models.Func):
 
 VOTE_FACTS = [
     "battle", "mode", "origin", "choice", "model_left", "model_right", "created_at", "style", "turn_count", "team",
-    "on_site_boards",
+    "on_site_boards", "series",
 ]  # fmt: skip
 
 
@@ -47,10 +47,11 @@ def _team_of_evidence() -> "models.ForeignKey[Team | None]":
     )  # fmt: skip
 
 
-_VOTE_IS_OF_ANOTHER_PLACE = """NEW.team_id IS DISTINCT FROM (
-        SELECT session.team_id FROM battles_battle AS battle
+_VOTE_IS_OF_ANOTHER_PLACE = """NOT EXISTS (
+        SELECT FROM battles_battle AS battle
         JOIN battles_session AS session ON session.id = battle.session_id
-        WHERE battle.id = NEW.battle_id
+        WHERE battle.id = NEW.battle_id AND session.team_id IS NOT DISTINCT FROM NEW.team_id
+            AND battle.series = NEW.series
     ) OR NEW.on_site_boards AND EXISTS (
         SELECT FROM models_registry_languagemodel
         WHERE id IN (NEW.model_left_id, NEW.model_right_id) AND team_id IS NOT NULL
@@ -97,9 +98,13 @@ class VoteQuerySet(models.QuerySet["Vote"]):
     def on_overall_of_team(self, team: int) -> "VoteQuerySet":
         return self.blind().filter(origin=Battle.Origin.DRAW, team=team)
 
+    def outside_of_reviews(self) -> "VoteQuerySet":
+        return self.filter(series="")
+
     def judged_in(self, team: int | None) -> "VoteQuerySet":
         """Filter to the votes that reviews of a place judge (docs/adr/0084)."""
-        return self.filter(on_site_boards=True) if team is None else self.filter(on_site_boards=False, team=team)
+        of_teams = self.outside_of_reviews().filter(on_site_boards=False)
+        return self.filter(on_site_boards=True) if team is None else of_teams.filter(team=team)
 
     def owned_by(self, actor: Actor) -> "VoteQuerySet":
         return self.filter(battle__in=Battle.objects.owned_by(actor))
@@ -154,6 +159,8 @@ class Vote(models.Model):
     team = _team_of_evidence()
     # Whether it counts on the site's boards, where a team's votes do only by its wish and on models of the site.
     on_site_boards = models.BooleanField(default=True, db_default=True, editable=False)
+    # The battle's review, on whose board alone the vote counts; empty otherwise.
+    series = models.CharField(max_length=22, blank=True, default="", db_default="", editable=False)
     # Assigned by a trigger at COMMIT, so that the counter is locked briefly. NULL only inside the vote's transaction.
     order = models.PositiveBigIntegerField(unique=True, null=True, editable=False)
     turn_count = models.PositiveSmallIntegerField()
@@ -186,7 +193,12 @@ class Vote(models.Model):
             ),
             models.CheckConstraint(condition=Q(mode__in=Battle.VOTED_MODES), name="a_vote_is_on_a_battle_of_two"),
             models.CheckConstraint(
-                condition=Q(on_site_boards=True) | Q(team__isnull=False), name="a_vote_counts_for_the_site_or_a_team"
+                condition=Q(on_site_boards=True) | Q(team__isnull=False) | ~Q(series=""),
+                name="a_vote_counts_for_the_site_a_team_or_a_review",
+            ),
+            models.CheckConstraint(condition=OF_A_REVIEW, name="a_reviews_vote_names_its_review"),
+            models.CheckConstraint(
+                condition=Q(series="") | Q(on_site_boards=False), name="a_reviews_vote_counts_on_its_board_alone"
             ),
             models.CheckConstraint(
                 condition=Q(team_categories=None) | Q(team__isnull=False), name="only_a_team_has_categories_of_a_team"
@@ -203,6 +215,7 @@ class Vote(models.Model):
             # Boards of teams and leaderboard.counting.site_numbers use these.
             models.Index(fields=["team", "order"], name="votes_of_a_team", condition=Q(team__isnull=False)),
             models.Index(fields=["order"], name="votes_for_no_site_board", condition=Q(on_site_boards=False)),
+            models.Index(fields=["series", "order"], name="votes_of_a_review", condition=~Q(series="")),
             # Used by leaderboard.boards.model_page: few votes have tags, and a model may have a million votes.
             models.Index(fields=["model_left"], name="tagged_votes_left", condition=~Q(tags={})),
             models.Index(fields=["model_right"], name="tagged_votes_right", condition=~Q(tags={})),

@@ -17,11 +17,11 @@ from models_registry.payers import personal_budget
 @receiver(today_requested)
 def person_today(actor: Actor, **_: object) -> TodayPayload:
     midnight = datetime.combine(today(), time(), UTC)
-    budget = personal_budget(actor.key)
+    budget, votes = personal_budget(actor.key), Vote.objects.outside_of_reviews()
     return {
         "spent": plain_decimal(_spent_today(actor)),
         "budget": None if budget is None else plain_decimal(budget),
-        "votes": Vote.objects.filter(voter=actor.key, created_at__gte=midnight).count() if actor.is_known else 0,
+        "votes": votes.filter(voter=actor.key, created_at__gte=midnight).count() if actor.is_known else 0,
         "vote_cap": settings.ARENA_DAILY_VOTES["person"] or None,
         "resets_at": midnight + timedelta(days=1),
     }
@@ -36,6 +36,6 @@ def _spent_today(actor: Actor) -> Decimal:
 
 def _hidden_costs(actor: Actor) -> Decimal:
     """Costs of unrevealed answers, which persons paid for in the release before: they would reveal the models."""
-    hidden = Battle.objects.owned_by(actor).filter(mode=Battle.Mode.BLIND, vote=None)
+    hidden = Battle.objects.owned_by(actor).filter(mode__in=Battle.BLIND_MODES, vote=None)
     calls = Call.objects.filter(answer__turn__battle__in=hidden, charge__person=actor.key, charge__day=today())
     return calls.aggregate(cost=Sum("cost"))["cost"] or Decimal(0)

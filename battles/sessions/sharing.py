@@ -40,7 +40,7 @@ def team_session_battles(session: Session) -> list[SharedBattlePage]:
     pages = []
     for battle in get_session_battles(session):
         done = list(takewhile(lambda turn: not turn.is_live, battle.turns.all()))
-        if done and not (battle.hides_names or battle.is_void or battle.is_hidden):
+        if done and not (battle.hides_names or battle.is_void or battle.is_hidden or battle.is_review):
             pages.append(_battle_page(battle, public_id=battle.public_id, turn_count=len(done)))
     return pages
 

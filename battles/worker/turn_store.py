@@ -271,7 +271,7 @@ class EndedSide:
         return {
             "answer_id": self.call.answer_id, "answer_state": self.state, "answer_error": self.result.error or "",
             "text": text, "html": str.__str__(self.result.html), "reasoning": "".join(self.result.reasonings),
-            "leaks_identity": _has_leak(text, self.call),
+            "leaks_identity": names_its_model(text, self.call.row.model),
         }  # fmt: skip
 
 
@@ -321,8 +321,7 @@ def close_as_shown(claimed: ClaimedTurn, shown: Sequence[ShownAnswer]) -> None:
     close_finished([claimed.turn_id])
 
 
-def _has_leak(text: str, call: PreparedCall) -> bool:
-    model = call.row.model
+def names_its_model(text: str, model: LanguageModel) -> bool:
     names = [model.name, *model.aliases]
     if not model.upstream_name.isalpha():  # a plain word would match ordinary text
         names.append(model.upstream_name)

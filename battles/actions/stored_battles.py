@@ -1,0 +1,99 @@
+"""Battles on answers that are stored already: a review shows them to people (docs/adr/0088)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import SystemRandom
+
+from django.db import transaction
+from django.db.models.functions import Now
+from django.utils.safestring import SafeString
+
+from accounts.actor import Actor
+from accounts.models import Team
+from accounts.teams.places import require_place_id
+from battles.models import Answer, Battle, Call, Position, Session, Side, Turn
+from battles.prompting.attachments import attach
+from battles.worker.turn_store import names_its_model
+from common.text import markdown
+from models_registry.models import LanguageModel
+from uploads.models import Upload
+
+_random = SystemRandom()
+
+
+@dataclass(frozen=True)
+class StoredAnswer:
+    """html: of the text, if it was rendered before. call: that gave the text; it may have several answers."""
+
+    text: str
+    call: Call
+    reasoning: str = ""
+    html: SafeString | None = None
+
+
+@dataclass(frozen=True)
+class StoredTurn:
+    """answers: in the order of the models."""
+
+    prompt: str
+    answers: tuple[StoredAnswer, StoredAnswer]
+    attachments: Sequence[Upload] = ()
+
+
+@transaction.atomic
+def start_stored_battle(
+    actor: Actor,
+    *,
+    series: str,
+    title: str,
+    team: Team | None,
+    turns: Sequence[StoredTurn],
+    models: tuple[LanguageModel, LanguageModel],
+    propensity: float,
+) -> Battle:
+    """Store a blind battle of a review, in the actor's session of that review; no model is called.
+
+    series: the review's public id. title: of a new session. team: place of the session. propensity: see Battle.
+    Returns the battle with related rows set. Raises NotInTeam.
+    """
+    require_place_id(actor, None if team is None else team.pk)
+    session = _session_of_review(actor, series, title, team)
+    battle = Battle.objects.create(session=session, mode=Battle.Mode.REVIEW, series=series, propensity=propensity)
+    order = _random.sample((0, 1), 2)
+    sides = [
+        Side(battle=battle, position=position, model=models[index])
+        for position, index in zip(Position.values, order, strict=True)
+    ]
+    Side.objects.bulk_create(sides)
+    rows = [
+        Turn(battle=battle, index=index, prompt=turn.prompt, state=Turn.State.DONE, finished_at=Now())
+        for index, turn in enumerate(turns)
+    ]
+    Turn.objects.bulk_create(rows)
+    answers = [
+        _answer(row, side, turn.answers[index])
+        for row, turn in zip(rows, turns, strict=True)
+        for side, index in zip(sides, order, strict=True)
+    ]
+    Answer.objects.bulk_create(answers)
+    for row, turn in zip(rows, turns, strict=True):
+        attach(row, turn.attachments)
+    battle.set_related(sides=sides, turns=rows, answers=answers)
+    return battle
+
+
+def _session_of_review(actor: Actor, series: str, title: str, team: Team | None) -> Session:
+    of_review = Session.objects.owned_by(actor).filter(team=team, battles__series=series)
+    session = of_review.order_by("pk").first()
+    if session is None:
+        return Session.objects.create(owner_user=actor.user, owner_visitor=actor.visitor, team=team, title=title)
+    Session.objects.filter(pk=session.pk).update(last_active_at=Now())
+    return session
+
+
+def _answer(turn: Turn, side: Side, stored: StoredAnswer) -> Answer:
+    return Answer(
+        turn=turn, side=side, state=Answer.State.DONE, text=stored.text, reasoning=stored.reasoning, call=stored.call,
+        html=markdown.render(stored.text) if stored.html is None else stored.html,
+        leaks_identity=names_its_model(stored.text, side.model),
+    )  # fmt: skip
