@@ -16,7 +16,9 @@ from models_registry.providers import FailureCode
 ANY_ERROR = "any"
 # Purposes of calls without an answer, beside the modes of battles.
 PURPOSES = tuple(purpose.value for purpose in Call.Purpose if purpose is not Call.Purpose.ANSWER)
-MODES = (*Battle.Mode.values, *PURPOSES)
+# Battles of reviews make no calls.
+BATTLE_MODES = tuple(mode for mode in Battle.Mode if mode is not Battle.Mode.REVIEW)
+MODES = (*(mode.value for mode in BATTLE_MODES), *PURPOSES)
 ERRORS = (ANY_ERROR, *FailureCode)
 _DAY = timedelta(days=1)
 

@@ -97,6 +97,12 @@ MODE_WORDS: dict[str, ModeWords] = {
         shared=_("A chat with one model."),
     ),
 }
+# No form starts a battle of a review, and nothing follows up.
+MODE_WORDS[Battle.Mode.REVIEW] = replace(
+    MODE_WORDS[Battle.Mode.BLIND],
+    introduction=_("Their names stay hidden until you vote, and your vote counts in this review only."),
+    vote=_("A vote cannot be undone. It reveals the names, and counts in this review only."),
+)
 # Only the form uses these: a battle of auto mode has the words of its own mode.
 MODE_WORDS[AUTO] = replace(
     MODE_WORDS[Battle.Mode.DIRECT],

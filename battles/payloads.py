@@ -16,7 +16,7 @@ from accounts.actor import Actor
 from accounts.open_streams import reader_fields
 from battles.auto.payload_types import BattleDecisionPayload
 from battles.auto.payloads import battle_decision_payload
-from battles.models import NUMBERED_POSITIONS, Answer, Battle, Position, Share, Side, Turn, Vote
+from battles.models import NUMBERED_POSITIONS, Answer, Battle, Call, Position, Share, Side, Turn, Vote
 from battles.models.turns import AttachedFile
 from battles.payload_types import (
     AnswerPayload,
@@ -194,14 +194,14 @@ def _answer_payload(answer: Answer, position: str, turn: Turn, battle: Battle, *
         "error_message": str(NEUTRAL_MESSAGE) if has_failed else "",
     }
     if is_revealed:
-        _add_revealed_fields(payload, answer)
+        _add_revealed_fields(payload, answer, None if battle.is_review else answer.call)
     if battle.mode == Battle.Mode.COMPARE:
         payload["stars"] = answer.stars
     return payload
 
 
-def _add_revealed_fields(payload: AnswerPayload, answer: Answer) -> None:
-    call = answer.call
+def _add_revealed_fields(payload: AnswerPayload, answer: Answer, call: Call | None) -> None:
+    """call: whose tokens, times and cost are the person's; of a review they are those of another's run."""
     payload |= {
         "id": answer.public_id,
         "error": answer.error or None,
@@ -213,7 +213,7 @@ def _add_revealed_fields(payload: AnswerPayload, answer: Answer) -> None:
         "cost": plain_decimal(call.cost) if call and call.cost is not None else None,
         "first_token_ms": call.first_token_ms if call else None,
         "total_ms": call.total_ms if call else None,
-        "finish": (call.finish_reason or None) if call else None,
+        "finish": (answer.call.finish_reason or None) if answer.call else None,
     }
 
 

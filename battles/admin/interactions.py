@@ -47,7 +47,7 @@ class ModeFilter(_ChoiceFilter):
     parameter_name = "mode"
 
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        modes = [(mode.value, str(mode.label)) for mode in Battle.Mode]
+        modes = [(mode.value, str(mode.label)) for mode in interactions.BATTLE_MODES]
         return [*modes, *((purpose, str(Call.Purpose(purpose).label)) for purpose in interactions.PURPOSES)]
 
 

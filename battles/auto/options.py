@@ -10,7 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from battles.models import Battle
 
 AUTO = "auto"
-REQUESTED_MODES = [*Battle.Mode.choices, (AUTO, _("auto"))]
+_STARTED_MODES = [(mode.value, mode.label) for mode in Battle.Mode if mode is not Battle.Mode.REVIEW]
+REQUESTED_MODES = [*_STARTED_MODES, (AUTO, _("auto"))]
 # Dials by the names that pages and the gateway's models have for them: 0 is the cheapest model, 1 the best.
 DIALS = {"cheap": 0.2, "balanced": 0.5, "best": 1.0}
 DIAL_LABELS: dict[str, Promise] = {"cheap": _("Low cost"), "balanced": _("Balanced"), "best": _("Best answer")}

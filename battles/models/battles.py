@@ -176,7 +176,9 @@ class Battle(models.Model):
         return self.public_id
 
     def get_absolute_url(self) -> str:
-        return f"{self.session.get_absolute_url()}#battle-{self.public_id}"
+        """Return the address in the session's page; of a review, whose session may be long, that of the battle alone."""
+        alone = f"?battle={self.public_id}" if self.is_review else ""
+        return f"{self.session.get_absolute_url()}{alone}#battle-{self.public_id}"
 
     def set_related(
         self,

@@ -14,7 +14,7 @@ from accounts.actor import ActorRequest, ensure_known_actor
 from accounts.models import Team
 from accounts.teams.places import chosen_place, place_of_form
 from accounts.teams.roles import Right, teams_with
-from battles import actions
+from battles import actions, series
 from battles.auto.options import AUTO, REQUESTED_MODES, dial_name
 from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, StillAnswering, UnknownTag
 from battles.forms import FeedbackForm, PromptForm, RenameForm, StarsForm, StartForm, VoteForm
@@ -145,7 +145,7 @@ def _changed_battles(request: PageRequest, session: Session, *, known: list[str]
     """Return the session's changed and new battles for an open page. known: versions on that page."""
     shown_ids = {version.partition(".")[0] for version in known}
     changed, before = [], ""
-    for battle in map(page_battle, get_session_battles(session)):
+    for battle in map(page_battle, _battles_of_page(request, session)):
         if battle["version"] not in known:
             changed.append({**battle, "comes_after": "" if battle["id"] in shown_ids else before})
         before = battle["id"]
@@ -179,7 +179,7 @@ def session_page(
     request: PageRequest, session: Session, form: PromptForm, *, rename_form: RenameForm | None = None
 ) -> HttpResponse:
     """rename_form: an invalid one to show again."""
-    battles = [page_battle(battle) for battle in get_session_battles(session)]
+    battles = [page_battle(battle) for battle in _battles_of_page(request, session)]
     has_left = session.is_left_by(request.actor)
     if has_left:
         battles = [cast(PageBattle, read_only(battle)) for battle in battles]
@@ -192,6 +192,8 @@ def session_page(
         "has_left": has_left,
         "place_of_page": teams_with(request.actor.memberships, Right.SEE).get(session.team_id or 0),
         "battles": battles,
+        "is_of_review": battles[-1]["mode"] == Battle.Mode.REVIEW,
+        "address": session.get_absolute_url() + (f"?battle={battles[0]['id']}" if request.GET.get("battle") else ""),
         # Reloads pages without JavaScript, but not while they show an invalid form, whose input would be lost.
         "reload_anchor": live[-1] if live and not submitted.is_bound else None,
         "form": form,
@@ -210,9 +212,20 @@ def _form_page(
     return render(request, name, context, status=status)
 
 
+def _battles_of_page(request: PageRequest, session: Session) -> list[Battle]:
+    """Return the session's battles, or the one that the address names."""
+    if public_id := request.GET.get("battle"):
+        battle = find_battle_with_related(request.actor, public_id) if public_id.isprintable() else None
+        if battle is None or battle.session_id != session.pk:
+            raise Http404
+        return [battle]
+    return get_session_battles(session)
+
+
 class PageBattle(BattlePayload):
     version: str  # changes with each action or end of a turn, but not while an answer streams
     dial: str  # of auto mode, or ""
+    next_url: str  # of what follows in a review, or ""
 
 
 def page_battle(battle: Battle) -> PageBattle:
@@ -224,7 +237,9 @@ def page_battle(battle: Battle) -> PageBattle:
     facts = [payload["state"], len(payload["turns"]), payload["hidden"], payload["consent"], vote and vote["counted"]]
     decision = battle.decision_or_none
     dial = "" if decision is None else dial_name(decision.dial)
-    return {**payload, "version": ".".join(map(str, [payload["id"], *facts, *allowed])), "dial": dial}
+    version = ".".join(map(str, [payload["id"], *facts, *allowed]))
+    next_url = series.owner().next_url(battle) if battle.is_review and vote is not None else ""
+    return {**payload, "version": version, "dial": dial, "next_url": next_url}
 
 
 def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | None = None) -> HttpResponse:

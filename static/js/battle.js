@@ -99,7 +99,7 @@ function restore(before) {
   if (!battle) return;
   panesIn(battle).forEach((pane, index) => (pane.scrollTop = before.scrolled[index] ?? 0));
   battle.querySelectorAll(".panes").forEach((panes, index) => (panes.scrollLeft = before.swiped[index] ?? 0));
-  if (!before.revealed && battle.querySelector(".reveal") && !promptBox().value) answerNext(true);
+  if (!before.revealed && battle.querySelector(".reveal") && promptBox()?.value === "") answerNext(true);
   if (milestone(battle) !== before.milestone) {
     barShownAt = performance.now();
     if (!before.quietly) {
@@ -188,7 +188,7 @@ function answerNext(isNext) {
 document.addEventListener("keydown", (event) => {
   if (event.key.toLowerCase() !== "n" || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest("input:not([type=checkbox]), textarea, select")) return;
-  const next = event.target.closest(".reveal")?.querySelector("[data-next-battle]");
+  const next = event.target.closest(".reveal")?.querySelector("[data-next-battle], [data-next-answers]");
   if (!next) return;
   event.preventDefault(); // otherwise the letter would be typed into the box
   next.click();

@@ -55,7 +55,7 @@ function updateGoneNotice(status) {
 
 // Keep the composer in place on the screen when content above it grows while a person is typing.
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  const isTyping = detail.requestConfig.elt === fetcher && composer().contains(document.activeElement);
+  const isTyping = detail.requestConfig.elt === fetcher && composer()?.contains(document.activeElement);
   composerTop = isTyping ? composer().getBoundingClientRect().top : null;
 });
 document.addEventListener("htmx:afterSwap", () => {

@@ -1,0 +1,45 @@
+"""Port of the app that shows stored answers to people: its reviews are series of battles (docs/adr/0088).
+
+`series` is the public id of a review everywhere; battles and boards know nothing else of it.
+"""
+
+from collections.abc import Collection
+from typing import Protocol
+
+from accounts.actor import Actor
+from battles.models import Battle
+
+
+class SeriesOwner(Protocol):
+    def next_url(self, battle: Battle) -> str:
+        """Return the address of what follows after the vote on the battle, or ""."""
+
+    def may_read_board(self, actor: Actor, series: str) -> bool: ...
+
+    def titles(self, series: Collection[str]) -> dict[str, str]:
+        """Return titles by series; unknown ones are left out."""
+
+
+class _NoOwner:
+    def next_url(self, battle: Battle) -> str:
+        return ""
+
+    def may_read_board(self, actor: Actor, series: str) -> bool:
+        return False
+
+    def titles(self, series: Collection[str]) -> dict[str, str]:
+        return {}
+
+
+NO_OWNER: SeriesOwner = _NoOwner()
+_owner = NO_OWNER
+
+
+def register(owner: SeriesOwner) -> None:
+    """Call from AppConfig.ready."""
+    global _owner
+    _owner = owner
+
+
+def owner() -> SeriesOwner:
+    return _owner
