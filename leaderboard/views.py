@@ -1,5 +1,6 @@
 import re
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from itertools import groupby
 from typing import NamedTuple
@@ -23,6 +24,7 @@ from accounts.open_streams import right_of_request, until_lost
 from accounts.teams.places import find_member
 from accounts.teams.roles import Right
 from accounts.teams.views import team_context
+from battles import series
 from common import sse
 from common.caching import public
 from common.db.replica import reads_replica
@@ -72,7 +74,7 @@ class Section(NamedTuple):
 @reads_replica
 def board(request: HtmxRequest) -> HttpResponse:
     place = read_place(request)
-    query = queries.BoardQuery.read(request.GET, place.team)
+    query = _of_readable_review(request, queries.BoardQuery.read(request.GET, place.team))
     payload = queries.read_board(query)
     match request.GET.get("format"):
         case "json":
@@ -92,6 +94,12 @@ def board(request: HtmxRequest) -> HttpResponse:
         return render(request, "leaderboard/board.html#table", context)
     reader = stream_slots.reader_parameter(request.actor.key if request.actor.is_known else "")
     return render(request, "leaderboard/board.html", {**context, **_choices(query), "reader": reader})
+
+
+def _of_readable_review(request: ActorRequest, query: queries.BoardQuery) -> queries.BoardQuery:
+    """Return the query with the review that its board names, if the reader may see the board."""
+    named = "" if query.team else Board(query.board).named_review
+    return replace(query, series=named) if named and series.owner().may_read_board(request.actor, named) else query
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -294,6 +302,8 @@ def _choices(query: queries.BoardQuery) -> dict[str, object]:
 
 
 def _grouped(titles: dict[str, str]) -> list[tuple[str, list[tuple[str, str]]]]:
-    headings = {"category": _("Categories"), "language": _("Languages"), "imported": _("Imported")}
+    headings = {
+        "category": _("Categories"), "language": _("Languages"), "imported": _("Imported"), "review": _("Reviews"),
+    }  # fmt: skip
     kinds = groupby(titles.items(), key=lambda board: headings.get(Board(board[0]).kind, ""))
     return [(heading, list(choices)) for heading, choices in kinds]

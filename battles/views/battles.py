@@ -215,7 +215,7 @@ def _form_page(
 def _battles_of_page(request: PageRequest, session: Session) -> list[Battle]:
     """Return the session's battles, or the one that the address names."""
     if public_id := request.GET.get("battle"):
-        battle = find_battle_with_related(request.actor, public_id) if public_id.isprintable() else None
+        battle = find_battle_with_related(request.actor, public_id)
         if battle is None or battle.session_id != session.pk:
             raise Http404
         return [battle]

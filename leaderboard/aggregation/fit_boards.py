@@ -259,7 +259,7 @@ class FitInputs:
         run.method = method.WITH_SIDES if fit.corrects_side_bias else method.NAME
         run.facts = _facts(run, fit, self.pending.earlier, self.pending.refit)
         place = Board.parse(board.scope)
-        if place.team is not None:
+        if place.team is not None or place.series:
             run.facts["voters"] = self._number_of_voters()
         if place.name == COMPARE:
             run.facts["stars"] = stars.mean_stars_by_model(board.last_star, place.team)

@@ -110,7 +110,7 @@ def _publish(teams: Collection[int], slot: str) -> None:
         live = LiveFigures(elo.get(team, {}), medians.get(team, {}))
         for board in boards:
             votes, before = read.get(board.scope, empty_board(board.scope)), earlier.get(board.scope)
-            facts = _facts(board, votes, excluded[board.scope], before, last_order, last_change, changes[team])
+            facts = facts_of_board(board, votes, excluded[board.scope], before, last_order, last_change, changes[team])
             if has_changed(facts, before, now=started_at):
                 run = new_run(slot, board.scope, AggregationRun.State.DONE, started_at, **facts)
                 refit = RefitScope.due_in_team(votes, before, now=started_at)
@@ -151,7 +151,7 @@ def _last_star(board: Board) -> int:
     return stars.last_star(board.team) if board.name == COMPARE else 0
 
 
-def _facts(
+def facts_of_board(
     board: Board,
     votes: BoardVotes,
     excluded: dict[str, int],
@@ -160,6 +160,7 @@ def _facts(
     last_change: int,
     changes: list[int],
 ) -> RunFacts:
+    """excluded: votes by reason. changes: numbers of changes of its votes, at least those since the earlier run."""
     counted = votes.counts.total
     facts: RunFacts = {
         "tallies_checksum": votes.counts.checksum,

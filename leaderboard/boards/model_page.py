@@ -30,11 +30,11 @@ _TAGS = f"""
 SELECT tag, count(*) FROM (
     SELECT jsonb_array_elements_text(tags -> 'left') AS tag FROM battles_vote
     WHERE model_left_id = %(model)s AND NOT tags = '{{}}' AND jsonb_typeof(tags -> 'left') = 'array'
-    AND excluded_reason = '' AND {ARE_OF_PLACE}
+    AND excluded_reason = '' AND series = '' AND {ARE_OF_PLACE}
     UNION ALL
     SELECT jsonb_array_elements_text(tags -> 'right') FROM battles_vote
     WHERE model_right_id = %(model)s AND NOT tags = '{{}}' AND jsonb_typeof(tags -> 'right') = 'array'
-    AND excluded_reason = '' AND {ARE_OF_PLACE}
+    AND excluded_reason = '' AND series = '' AND {ARE_OF_PLACE}
 ) AS given GROUP BY tag ORDER BY 2 DESC, 1
 """  # noqa: S608 (constants)
 

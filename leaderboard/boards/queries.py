@@ -40,6 +40,8 @@ class BoardQuery:
     license: str = ""
     style_control: bool = False
     team: Team | None = None
+    # Of a review whose board the reader may see.
+    series: str = ""
 
     @classmethod
     def read(cls, parameters: Mapping[str, str], team: Team | None = None) -> "BoardQuery":
@@ -67,7 +69,7 @@ class BoardQuery:
 
     @property
     def scope(self) -> str:
-        return Board(self.board, self.team_id).scope
+        return Board(self.board, self.team_id, self.series).scope
 
     @property
     def is_narrowed(self) -> bool:
@@ -100,8 +102,9 @@ def read_board(query: BoardQuery) -> LeaderboardPayload:
 
     Overall exists before its first snapshot, without results.
     """
-    run = newest_run(query.board, query.team)
-    live = figures_beside(run) if query.team is None and counts_votes(query.board) else None
+    run = newest_run(query.board, query.team, query.series)
+    has_live = query.team is None and not query.series and counts_votes(query.board)
+    live = figures_beside(run) if has_live else None
     board = board_payload(query.board, run, with_style_control=query.style_control, live=live)
     if live:
         board["collecting"] += _models_without_standing(board, live)
@@ -113,8 +116,16 @@ def read_board(query: BoardQuery) -> LeaderboardPayload:
     return board
 
 
-def newest_run(board: str, team: Team | None = None) -> AggregationRun | None:
-    """Return None for Overall before its first snapshot. Raises NoSuchBoard."""
+def newest_run(board: str, team: Team | None = None, series: str = "") -> AggregationRun | None:
+    """Return None for Overall before its first snapshot. Raises NoSuchBoard.
+
+    series: of a review whose board the reader may see.
+    """
+    if series:
+        run = AggregationRun.objects.of_review(series).select_related("team").first()
+        if run is None:
+            raise NoSuchBoard
+        return run
     place = Board.of(board, team)
     if team is not None and place.scope not in scopes_of_team(team.pk):
         raise NoSuchBoard
@@ -257,7 +268,7 @@ def board_head(board: str, run: AggregationRun | None, *, models: int) -> BoardH
         "category": Board(board).label if kind == "category" else None,
         "snapshot": run.public_id if run else None,
         "computed_at": run.finished_at if run else None,
-        "next_due_at": None if kind == "imported" else schedule.next_due_at(timezone.now()),
+        "next_due_at": None if kind in ("imported", "review") else schedule.next_due_at(timezone.now()),
         "votes_counted": run.votes_counted if run else 0,
         "votes_excluded": run.votes_excluded if run else {},
         "models": models,

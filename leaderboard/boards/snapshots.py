@@ -15,12 +15,18 @@ def read_published(parameters: Mapping[str, str], team: Team | None) -> Aggregat
     return runs.snapshots(board.scope, board.team) if board.name else runs.published(team=board.team)
 
 
-def read_snapshot(public_id: str, team: Team | None = None) -> SnapshotPayload:
-    """Return a snapshot as published, with its inputs. Raises NoSuchSnapshot."""
-    run = AggregationRun.objects.published(team=None if team is None else team.pk).filter(public_id=public_id).first()
+def read_snapshot(public_id: str, team: Team | None = None, series: str = "") -> SnapshotPayload:
+    """Return a snapshot as published, with its inputs. Raises NoSuchSnapshot.
+
+    series: of a review, whose snapshot is meant; the caller checks that its results may be read.
+    """
+    runs = AggregationRun.objects
+    done = runs.of_review(series) if series else runs.published(team=None if team is None else team.pk)
+    run = done.filter(public_id=public_id).first()
     if run is None:
         raise NoSuchSnapshot
-    run.team = team
+    if not series:
+        run.team = team
     board = board_payload(Board.parse(run.scope).name, run)
     return {
         **snapshot_head_payload(run),

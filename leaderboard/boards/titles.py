@@ -3,10 +3,11 @@ from collections.abc import Iterable
 from django.utils.translation import get_language_info, gettext_lazy
 from django.utils.translation import gettext as _
 
+from battles import series
 from battles.labels.categories import BUILT_IN, category_names, find_category
 from battles.models.categories import TEAM_MARK
 from battles.text.labels import UNDETERMINED
-from leaderboard.models import AUTO, COMPARE, OVERALL, SIDE_BY_SIDE, ImportedBoard
+from leaderboard.models import AUTO, COMPARE, OVERALL, REVIEW, SIDE_BY_SIDE, ImportedBoard
 from leaderboard.models.listed import listed_boards
 
 TITLES = {
@@ -25,16 +26,23 @@ DESCRIPTIONS = {
 def board_titles(boards: Iterable[str], team_id: int | None = None) -> dict[str, str]:
     """Return {name: title}; at most two queries, in a team three, for categories and imported boards."""
     keys = list(boards)
+    reviews = [key.removeprefix(REVIEW) for key in keys if key.startswith(REVIEW)]
+    of_reviews = series.owner().titles(reviews) if reviews else {}
     slugs = [key.partition(":")[2] for key in keys if key.startswith("imported:")]
     imported = dict(ImportedBoard.objects.filter(slug__in=slugs).values_list("slug", "title")) if slugs else {}
     categories = category_names(team_id) if any(key.startswith("category:") for key in keys) else {}
     chosen = {scope: board.title for scope, board in listed_boards().items() if board.title}
-    return {key: chosen.get(key) or _title(key, categories, imported) for key in keys}
+    return {
+        key: chosen.get(key) or of_reviews.get(key.removeprefix(REVIEW)) or _title(key, categories, imported)
+        for key in keys
+    }
 
 
 def board_description(board: str, team_id: int | None = None) -> str:
     """Describe the board's votes or source as part of a sentence; "" if the title suffices."""
     kind, _colon, name = board.partition(":")
+    if board.startswith(REVIEW):
+        return _("blind votes on stored answers, which count here only")
     if board in DESCRIPTIONS:
         return str(DESCRIPTIONS[board])
     if kind == "category" and name in BUILT_IN:

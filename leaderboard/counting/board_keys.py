@@ -1,7 +1,7 @@
-"""Keys of boards: names, on boards of teams with a prefix.
+"""Keys of boards: names, on boards of teams and reviews with a prefix.
 
 Blind votes on drawn pairs count on Overall and on boards of categories and languages, those on pairs that auto mode
-chose and side-by-side votes each on a board of their own.
+chose and side-by-side votes each on a board of their own. Votes of a review count on its board alone.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from accounts.models import Team
 from battles.models import Battle
 from battles.models.categories import TEAM_MARK
-from leaderboard.models import AUTO, COMPARE, OVERALL, SIDE_BY_SIDE
+from leaderboard.models import AUTO, COMPARE, OVERALL, REVIEW, SIDE_BY_SIDE
 
 # Results of pairs that were chosen by who may win depend on that choice, so these votes have boards of their own.
 # board_keys in SQL: joined with a row `vote` that has mode, origin, categories and language, it gives one row a board.
@@ -35,9 +35,9 @@ BOARDS_OF_TEAMS_VOTE = BOARDS_OF_VOTE.replace(
 )
 # Key of a board of `vote`'s team, from the one that BOARDS_OF_TEAMS_VOTE gives.
 SCOPE_OF_TEAM = "'team:' || vote.team_id || '/' || board.scope"
-# Condition on rows with a key: the boards of the site.
+# Condition on rows with a key: the boards of the site. Reviews have no tallies.
 ARE_OF_SITE = "scope NOT LIKE 'team:%%'"
-# Condition on rows of votes or stars. Parameter: id of a team, or NULL for the site.
+# Condition on rows of votes outside of reviews, or stars. Parameter: id of a team, or NULL for the site.
 ARE_OF_PLACE = "CASE WHEN %(team)s::bigint IS NULL THEN on_site_boards ELSE team_id = %(team)s END"
 
 DRAWN_PAIRS = "mode = 'blind' AND origin = 'draw'"
@@ -56,8 +56,15 @@ _OF_TEAM = re.compile(r"team:([0-9]{1,18})/(.+)")
 
 
 class Board(NamedTuple):
+    """series: of a review's board, whose name is its key."""
+
     name: str
     team: int | None = None
+    series: str = ""
+
+    @classmethod
+    def of_review(cls, series: str) -> "Board":
+        return cls(f"{REVIEW}{series}", series=series)
 
     @classmethod
     def of(cls, name: str, team: Team | None) -> "Board":
@@ -65,14 +72,18 @@ class Board(NamedTuple):
 
     @classmethod
     def parse(cls, scope: str) -> "Board":
+        if scope.startswith(REVIEW):
+            return cls.of_review(scope.removeprefix(REVIEW))
         of_team = _OF_TEAM.fullmatch(scope)
         return cls(of_team[2], int(of_team[1])) if of_team else cls(scope)
 
     @property
     def scope(self) -> str:
-        """Return "", which no board has, if a name looks like a team's key or is of a team's category."""
+        """Return "", which no board has, if a name looks like a team's or a review's key, or is a team's category."""
+        if self.series:
+            return self.name
         if self.team is None:
-            return "" if _OF_TEAM.fullmatch(self.name) or self.is_teams_category else self.name
+            return "" if _OF_TEAM.fullmatch(self.name) or self.is_teams_category or self.named_review else self.name
         return f"team:{self.team}/{self.name}"
 
     @property
@@ -84,6 +95,11 @@ class Board(NamedTuple):
         return self.name.partition(":")[2]
 
     @property
+    def named_review(self) -> str:
+        """Return the review that the name means, which the reader may not know of; "" for other boards."""
+        return self.name.removeprefix(REVIEW) if self.name.startswith(REVIEW) else ""
+
+    @property
     def is_teams_category(self) -> bool:
         return self.name.startswith(f"category:{TEAM_MARK}")
 
@@ -91,6 +107,8 @@ class Board(NamedTuple):
 def votes_on(scope: str) -> tuple[str, dict[str, str | int | None]]:
     """Return an SQL condition on rows of battles_vote, and its named parameters."""
     board = Board.parse(scope)
+    if board.series:
+        return "series = %(name)s", {"name": board.series}
     place = "on_site_boards" if board.team is None else "team_id = %(team)s"
     kind = f"category:{TEAM_MARK}" if board.is_teams_category else board.kind
     return f"{place} AND {_VOTES_ON[kind]}", {"name": board.label.removeprefix(TEAM_MARK), "team": board.team}
@@ -99,6 +117,8 @@ def votes_on(scope: str) -> tuple[str, dict[str, str | int | None]]:
 def board_keys(mode: str, origin: str, categories: Iterable[str], language: str) -> list[str]:
     if mode == Battle.Mode.SIDE_BY_SIDE:
         return [SIDE_BY_SIDE]
+    if mode == Battle.Mode.REVIEW:
+        return []
     match origin:
         case Battle.Origin.DRAW:
             return [OVERALL, f"language:{language}", *(f"category:{category}" for category in categories)]
@@ -123,4 +143,5 @@ def is_own_board(scope: str) -> bool:
 
 def counts_votes(scope: str) -> bool:
     """Return whether the board counts rows of battles.models.Vote."""
-    return counts_drawn_pairs(scope) or Board.parse(scope).name in (SIDE_BY_SIDE, AUTO)
+    board = Board.parse(scope)
+    return counts_drawn_pairs(scope) or board.name in (SIDE_BY_SIDE, AUTO) or bool(board.series)

@@ -96,7 +96,8 @@ def _read_boards(
 
 
 def read_board(scope: str) -> BoardVotes:
-    if Board.parse(scope).team is not None:
+    place = Board.parse(scope)
+    if place.team is not None or place.series:
         last_order = newest_order()
         rows = read_log(replace(empty_board(scope), last_order=last_order), VOTE_COLUMNS)
         rows["n"] = np.ones(len(rows["left"]), dtype=np.int64)

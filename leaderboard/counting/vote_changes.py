@@ -50,9 +50,12 @@ def _lock_votes(votes: VoteQuerySet) -> list[Vote]:
 
 def _up_to_newest_run(votes: Iterable[Vote]) -> list[Vote]:
     """Return the votes that a snapshot may have counted. Needs the lock of the tallies."""
-    # A team's boards may be published before the site's.
+    # Boards of teams and reviews may be published before the site's.
     last = last_counted()
-    return [vote for vote in votes if vote.order is not None and (vote.order <= last or vote.team_id is not None)]
+    return [
+        vote for vote in votes
+        if vote.order is not None and (vote.order <= last or vote.team_id is not None or vote.series)
+    ]  # fmt: skip
 
 
 def _in_tallies(votes: Iterable[Vote]) -> list[Vote]:

@@ -68,31 +68,43 @@ class Export:
 def _with_full_slugs(
     batches: Iterator[list[AnyRow]], export_range: votes.ExportRange, *columns: str
 ) -> Iterator[list[AnyRow]]:
-    team = Board.parse(export_range.scope).team
-    if team is None:
+    slug = _team_of_models(Board.parse(export_range.scope))
+    if not slug:
         return batches
-    slug = Team.objects.values_list("slug", flat=True).get(pk=team)
     return (
         [replace_columns(row, **{name: full_slug(getattr(row, name), slug) for name in columns}) for row in rows]
         for rows in batches
     )
 
 
-def open_export(*, snapshot: str = "", since: str = "", prompts: bool = False, team: int | None = None) -> Export:
+def _team_of_models(board: Board) -> str:
+    """Return the slug of the team whose own models the board may have, or ""."""
+    if board.series:
+        newest = AggregationRun.objects.of_review(board.series).values_list("team__slug", flat=True).first()
+        return newest or ""
+    return "" if board.team is None else Team.objects.values_list("slug", flat=True).get(pk=board.team)
+
+
+def open_export(
+    *, snapshot: str = "", since: str = "", prompts: bool = False, team: int | None = None, series: str = ""
+) -> Export:
     """Return the votes of a snapshot, those since a time or after a number, or by default Overall's votes as of now.
 
-    prompts: include prompts and answers with consent. Raises NoSuchSnapshot and InvalidInput.
+    prompts: include prompts and answers with consent. series: of a review, whose votes are then meant instead. The
+    caller checks that its results may be read. Raises NoSuchSnapshot and InvalidInput.
     """
     if snapshot and since:
         raise InvalidInput(_("Choose either a snapshot or a start, not both."))
     if prompts and team is not None:
         raise _prompts_refused(_("Prompts of a team are not exported."))
+    if prompts and series:
+        raise _prompts_refused(_("Prompts of a review are not exported."))
     if prompts and not settings.ARENA_PUBLISH_PROMPTS:
         raise _prompts_refused(_("This arena does not publish prompts."))
     if snapshot:
-        export = snapshot_export(get_run(snapshot, team))
+        export = snapshot_export(get_run(snapshot, team, series))
     else:
-        current = votes.current_range(team)
+        current = votes.current_range(team, series)
         export = Export("votes", _range_since(current, since) if since else current)
     if prompts and (export.export_range.scope == COMPARE or export.export_range.scope.startswith(SCOPE)):
         raise _prompts_refused(_("Only votes on battles between two models come with prompts."))
@@ -117,9 +129,10 @@ def open_star_export(*, snapshot: str = "", since: str = "", team: int | None = 
     return StarExport("stars", _range_since(current, since) if since else current)
 
 
-def get_run(snapshot: str, team: int | None = None) -> AggregationRun:
+def get_run(snapshot: str, team: int | None = None, series: str = "") -> AggregationRun:
     """Return a finished run. Raises NoSuchSnapshot."""
-    done = AggregationRun.objects.published(team=team)
+    runs = AggregationRun.objects
+    done = runs.of_review(series) if series else runs.published(team=team)
     run = None if "\x00" in snapshot else done.filter(public_id=snapshot).first()
     if run is None:
         raise NoSuchSnapshot

@@ -21,7 +21,7 @@ BATCH = 5_000
 
 _FIELDS = (
     "order", "mode", "origin", "voter", name_of("model_left"), name_of("model_right"), "choice", "created_at",
-    "turn_count", "style", "team_categories",
+    "turn_count", "style", "team_categories", "series",
 )  # fmt: skip
 _STATE = ("excluded_reason", "categories", "language")
 
@@ -44,11 +44,12 @@ def snapshot_range(run: AggregationRun) -> ExportRange:
     return ExportRange(run.scope, run.last_order, run.last_change)
 
 
-def current_range(team: int | None = None) -> ExportRange:
-    """Return Overall's votes as of now, also those that no snapshot has counted."""
+def current_range(team: int | None = None, series: str = "") -> ExportRange:
+    """Return the votes as of now of Overall or of a review, also those that no snapshot has counted."""
     last_change = VoteChange.objects.aggregate(last=Max("number"))["last"] or 0
     last_order = Vote.objects.aggregate(last=Max("order"))["last"] or 0
-    return ExportRange(Board(OVERALL, team).scope, last_order, last_change)
+    board = Board.of_review(series) if series else Board(OVERALL, team)
+    return ExportRange(board.scope, last_order, last_change)
 
 
 def batches(export_range: ExportRange) -> Iterator[list[VoteRow]]:
@@ -57,8 +58,10 @@ def batches(export_range: ExportRange) -> Iterator[list[VoteRow]]:
     Models have their contestant_name. No query or transaction is open between batches; later changes are not visible.
     Each call has new pseudonyms.
     """
-    if Board.parse(export_range.scope).team is not None:
-        yield from _batches_of_team(export_range)
+    board = Board.parse(export_range.scope)
+    if board.team is not None or board.series:
+        of_board = Vote.objects.filter(series=board.series) if board.series else Vote.objects.filter(team=board.team)
+        yield from _batches_numbered_anew(of_board, export_range)
         return
     numbers = SiteNumbers.read("battles_vote", until=export_range.last_order)
     votes = Vote.objects.filter(on_site_boards=True)
@@ -69,9 +72,9 @@ def batches(export_range: ExportRange) -> Iterator[list[VoteRow]]:
             yield rows
 
 
-def _batches_of_team(export_range: ExportRange) -> Iterator[list[VoteRow]]:
-    board, number = Board.parse(export_range.scope), 0
-    for rows in _batches(Vote.objects.filter(team=board.team), replace(export_range, since=None), after=0):
+def _batches_numbered_anew(votes: VoteQuerySet, export_range: ExportRange) -> Iterator[list[VoteRow]]:
+    number = 0
+    for rows in _batches(votes, replace(export_range, since=None), after=0):
         numbered = [msgspec.structs.replace(row, order=number + place) for place, row in enumerate(rows, start=1)]
         number += len(rows)
         wanted = [row for row in numbered if row.order > export_range.after_number and _is_since(row, export_range)]
@@ -114,7 +117,7 @@ def _history(first: int, last: int) -> dict[int, list[VoteChange]]:
 def _row(
     facts: tuple[Any, ...], changes: list[VoteChange], export_range: ExportRange, pseudonym: Callable[[str], str]
 ) -> VoteRow:
-    _, order, mode, origin, voter, left, right, choice, created_at, turn_count, style, own, *current = facts
+    _, order, mode, origin, voter, left, right, choice, created_at, turn_count, style, own, series, *current = facts
     before = next((change.before for change in changes if change.number > export_range.last_change), None)
     state = before or dict(zip(_STATE, current, strict=True))
     exclusions = [
@@ -131,7 +134,7 @@ def _row(
         model_right=right,
         choice=choice,
         created_at=created_at,
-        board=_kind_of_board(mode, origin),
+        board=Board.of_review(series).name if series else _kind_of_board(mode, origin),
         categories=[*state["categories"], *of_team],
         language=state["language"],
         turn_count=turn_count,

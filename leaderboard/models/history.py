@@ -5,13 +5,15 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from battles.models import Vote
-from leaderboard.models.snapshots import AggregationRun
+from leaderboard.models.snapshots import REVIEW, AggregationRun
 
 
 class VoteChangeQuerySet(models.QuerySet["VoteChange"]):
     def renamed_since(self, run: AggregationRun) -> "VoteChangeQuerySet":
         """Filter to changes of voter of a snapshot's votes after it was made."""
         renamed = self.filter(kind=VoteChange.Kind.RENAMED, number__gt=run.last_change, vote__order__lte=run.last_order)
+        if run.scope.startswith(REVIEW):
+            return renamed.filter(vote__series=run.scope.removeprefix(REVIEW))
         return renamed.filter(vote__on_site_boards=True) if run.team_id is None else renamed.filter(vote__team=run.team)
 
 

@@ -18,6 +18,7 @@ OVERALL = "overall"
 SIDE_BY_SIDE = "side-by-side"
 AUTO = "auto"
 COMPARE = "compare"  # the board of stars
+REVIEW = "review:"  # the beginning of a review's board
 MAX_ERROR_CHARACTERS = 2000
 MIN_VOTES_OF_UNDETERMINED = 30
 
@@ -25,13 +26,14 @@ MIN_VOTES_OF_UNDETERMINED = 30
 _NEWEST_OF_EACH_BOARD = """
 WITH RECURSIVE newest AS (
     (
-        SELECT scope, id FROM leaderboard_aggregationrun WHERE state = 'done' AND team_id IS NULL
-        ORDER BY scope, id DESC LIMIT 1
+        SELECT scope, id FROM leaderboard_aggregationrun
+        WHERE state = 'done' AND team_id IS NULL AND NOT starts_with(scope, 'review:') ORDER BY scope, id DESC LIMIT 1
     )
     UNION ALL
     SELECT next.scope, next.id FROM newest CROSS JOIN LATERAL (
         SELECT scope, id FROM leaderboard_aggregationrun
-        WHERE state = 'done' AND team_id IS NULL AND scope > newest.scope ORDER BY scope, id DESC LIMIT 1
+        WHERE state = 'done' AND team_id IS NULL AND NOT starts_with(scope, 'review:') AND scope > newest.scope
+        ORDER BY scope, id DESC LIMIT 1
     ) AS next
 )
 SELECT id FROM newest
@@ -58,9 +60,16 @@ class AggregationRunQuerySet(models.QuerySet["AggregationRun"]):
         return self.published(team=team).filter(scope=scope)
 
     def published(self, scope: str = "", team: int | None = None) -> "AggregationRunQuerySet":
-        """Filter to the snapshots of one board, or of all without a scope, newest first."""
-        done = self.filter(state=AggregationRun.State.DONE, team=team).order_by("-pk")
+        """Filter to the snapshots of one board, or of all but reviews without a scope, newest first."""
+        done = self._done().filter(team=team).exclude(scope__startswith=REVIEW)
         return done.filter(scope=scope) if scope else done
+
+    def of_review(self, series: str) -> "AggregationRunQuerySet":
+        """Filter to the snapshots of a review's board, newest first."""
+        return self._done().filter(scope=f"{REVIEW}{series}")
+
+    def _done(self) -> "AggregationRunQuerySet":
+        return self.filter(state=AggregationRun.State.DONE).order_by("-pk")
 
     def since(self, moment: datetime) -> "models.QuerySet[AggregationRun, tuple[int, str, datetime]]":
         """Return (pk, public id, finished_at) of runs that finished after `moment`."""
@@ -109,7 +118,7 @@ class AggregationRun(models.Model):
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     scope = models.CharField(max_length=80, default=OVERALL)
-    # The team of its scope (leaderboard.counting.board_keys); NULL: the site.
+    # The team of its scope (leaderboard.counting.board_keys) or of its review; NULL: the site.
     team = models.ForeignKey(Team, models.PROTECT, null=True, related_name="+", db_index=False)
     # The scheduled time or the request of this run; unique per board.
     slot = models.CharField(max_length=60)

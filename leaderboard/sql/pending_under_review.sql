@@ -1,10 +1,11 @@
 -- Numbers of pending votes by review: all votes of a voter, and a group's votes on Overall with its model. A vote that
--- several reviews hold is the newest one's. Reviews of a team judge its votes that do not count for the site.
+-- several reviews hold is the newest one's. Reviews of a team judge its votes that do not count for the site. Votes on
+-- stored answers (series) are judged by the owners of those.
 WITH pending AS MATERIALIZED (
     SELECT "order", voter, mode, origin, model_left_id, model_right_id,
         CASE WHEN NOT on_site_boards THEN team_id END AS judged_by
     FROM battles_vote
-    WHERE "order" > %(after)s AND "order" <= %(until)s AND excluded_reason = ''
+    WHERE "order" > %(after)s AND "order" <= %(until)s AND excluded_reason = '' AND series = ''
 ), subject AS (
     SELECT id, voter, NULL AS model_id, team_id FROM leaderboard_anomalyreview
     WHERE id = ANY(%(reviews)s) AND "group" = ''

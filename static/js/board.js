@@ -11,7 +11,7 @@ const number = new Intl.NumberFormat(document.documentElement.lang);
 const board = () => document.getElementById("board");
 
 function connect() {
-  if (stream || document.hidden || !board()) return;
+  if (stream || document.hidden || !board()?.dataset.stream) return;
   const { stream: address, snapshot, seen } = board().dataset;
   const { reader } = document.getElementById("filters").dataset;
   const parameters = new URLSearchParams({ shown: snapshot, seen, reader });

@@ -18,9 +18,12 @@ def ballot(
     left: LanguageModel, right: LanguageModel, choice: str, *, voter: str = "", excluded: str = "", **facts: object
 ) -> Vote:
     """Return a vote on a new battle, to be stored by `cast_all`."""
-    session = Session(team=facts.get("team"))
+    battle = Battle(session=Session(team=facts.get("team")), propensity=1)
+    if "series" in facts:
+        facts |= {"mode": Battle.Mode.REVIEW, "on_site_boards": False}
+        battle.mode, battle.series = Battle.Mode.REVIEW, facts["series"]
     return Vote(
-        battle=Battle(session=session, propensity=1), choice=choice, model_left=left, model_right=right,
+        battle=battle, choice=choice, model_left=left, model_right=right,
         turn_count=1, voter=voter or f"visitor:{next(_numbers)}", excluded_reason=excluded, **facts,
     )  # fmt: skip
 

@@ -21,12 +21,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--since", default="", metavar="TIME", help="a time, or the number of the last vote you have"
         )
+        parser.add_argument("--review", default="", metavar="ID", help="of this review's board")
         add_team_argument(parser)
         parser.add_argument("--prompts", action="store_true", help="with prompts and answers, where there is consent")
 
     def handle(
         self, *args: object, file: Path, ending: str | None, snapshot: str, since: str, prompts: bool, team: str,
-        **options: object,
+        review: str, **options: object,
     ) -> None:  # fmt: skip
         ending = ending or file.suffix.removeprefix(".")
         if ending not in WRITERS:
@@ -34,7 +35,9 @@ class Command(BaseCommand):
         try:
             place = team_of_argument(team)
             team_id = None if place is None else place.pk
-            export = selection.open_export(snapshot=snapshot, since=since, prompts=prompts, team=team_id)
+            export = selection.open_export(
+                snapshot=snapshot, since=since, prompts=prompts, team=team_id, series=review
+            )
         except ArenaError as error:
             raise CommandError(error.detail) from error
         if str(file) == "-":

@@ -29,11 +29,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--standings", type=Path, metavar="FILE", help="the snapshot as the API gives it, instead of an id"
         )
+        parser.add_argument("--review", default="", metavar="ID", help="of this review's board")
         add_team_argument(parser)
 
     def handle(
         self, *args: object, snapshot: str | None, export: Path | None, standings: Path | None, team: str,
-        **options: object,
+        review: str, **options: object,
     ) -> None:  # fmt: skip
         if (snapshot is None) == (standings is None):
             raise CommandError("Which snapshot? Name its id, or the file that --standings names.")
@@ -44,10 +45,10 @@ class Command(BaseCommand):
             if standings:
                 text = standings.read_bytes()
             else:
-                text = JSONRenderer().render(snapshots.read_snapshot(snapshot or "", place))
+                text = JSONRenderer().render(snapshots.read_snapshot(snapshot or "", place, review))
             published = verification.read_published(text)
             with tempfile.TemporaryDirectory() as folder:
-                file = export or _export_to(published.id, place, Path(folder))
+                file = export or _export_to(published.id, place, review, Path(folder))
                 differences = verification.recompute(published, read_rows(file))
         except (NotAnExport, verification.CannotRecompute) as error:
             raise CommandError(str(error)) from error
@@ -69,8 +70,9 @@ class Command(BaseCommand):
             )
 
 
-def _export_to(snapshot: str, place: Team | None, folder: Path) -> Path:
+def _export_to(snapshot: str, place: Team | None, review: str, folder: Path) -> Path:
     file, team = folder / "votes.jsonl", None if place is None else place.pk
     with file.open("wb") as out:
-        out.writelines(as_jsonl(selection.open_export(snapshot=snapshot, team=team).batches(), VOTES))
+        export = selection.open_export(snapshot=snapshot, team=team, series=review)
+        out.writelines(as_jsonl(export.batches(), VOTES))
     return file

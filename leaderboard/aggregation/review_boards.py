@@ -1,0 +1,36 @@
+from django.db import transaction
+from django.db.models import Count, Max
+
+from accounts.models import Team
+from battles.models import Vote
+from leaderboard.aggregation.fit_boards import LiveFigures, PendingBoard, RefitScope, fit_boards, new_run
+from leaderboard.aggregation.publishing import has_changed, store
+from leaderboard.aggregation.team_boards import facts_of_board
+from leaderboard.counting import schedule, tallies
+from leaderboard.counting.board_keys import Board
+from leaderboard.counting.vote_arrays import read_board
+from leaderboard.models import AggregationRun, VoteChange
+
+
+@transaction.atomic
+def publish_series(series: str, *, team: Team | None = None) -> AggregationRun | None:
+    """Publish a review's board from the log of votes unless nothing has changed; return its newest snapshot.
+
+    team: of its models; its names are in the facts. Returns None before the first counted vote.
+    """
+    tallies.lock()  # changes of votes are numbered under it
+    started_at = schedule.database_now()
+    board, earlier = Board.of_review(series), AggregationRun.objects.of_review(series).first()
+    votes = read_board(board.scope)
+    excluded = Vote.objects.filter(series=series, order__lte=votes.last_order).exclude(excluded_reason="")
+    by_reason = excluded.order_by("excluded_reason").values_list("excluded_reason").annotate(n=Count("pk"))
+    changes = VoteChange.objects.filter(vote__series=series).values_list("number", flat=True)
+    last_change = VoteChange.objects.aggregate(last=Max("number"))["last"] or 0
+    facts = facts_of_board(board, votes, dict(by_reason), earlier, votes.last_order, last_change, list(changes))
+    if not has_changed(facts, earlier, now=started_at):
+        return earlier
+    run = new_run(schedule.new_slot(), board.scope, AggregationRun.State.DONE, started_at, **facts)
+    run.team = team
+    pending = PendingBoard(votes, run, earlier, RefitScope(voters=True, style=True))
+    store(list(fit_boards([pending], LiveFigures({}, {}))))
+    return run if run.state == AggregationRun.State.DONE else earlier

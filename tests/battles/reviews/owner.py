@@ -1,0 +1,28 @@
+from collections.abc import Collection, Iterator
+
+import pytest
+
+from accounts.actor import Actor
+from battles import series
+from battles.models import Battle
+
+
+class Reviews:
+    """Owner of series: members read the board of one."""
+
+    def next_url(self, battle: Battle) -> str:
+        return f"/next/{battle.series}/"
+
+    def may_read_board(self, actor: Actor, series: str) -> bool:
+        return actor.user is not None and series == "a-review"
+
+    def titles(self, series: Collection[str]) -> dict[str, str]:
+        return {name: f"Review of {name}" for name in series}
+
+
+@pytest.fixture
+def reviews() -> Iterator[None]:
+    registered = series.owner()
+    series.register(Reviews())
+    yield
+    series.register(registered)
