@@ -4,17 +4,28 @@ from django.http import HttpResponse
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 
+from accounts.actor import Actor
 from common.errors import NotFound
 from uploads.errors import CannotBeRead, NotReadYet
 from uploads.files import storage
 from uploads.message_parts import sent_text
 from uploads.models import Upload
+from uploads.signals import upload_shown
 
 SAFE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cache-Control": "private, no-store",
 }
+
+
+def find_readable(actor: Actor, public_id: str) -> Upload | None:
+    """Return the actor's upload, or another's whose content something shows to the actor."""
+    upload = Upload.objects.kept().select_related("extraction").filter(public_id=public_id).first()
+    if upload is None or Upload.objects.owned_by(actor).filter(pk=upload.pk).exists():
+        return upload
+    answers = upload_shown.send(sender=Upload, upload=upload, actor=actor)
+    return upload if any(is_shown for _, is_shown in answers) else None
 
 
 def original(upload: Upload) -> HttpResponse:

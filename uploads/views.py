@@ -26,9 +26,16 @@ class PageRequest(ActorRequest):
 
 
 def get_upload_or_404(request: PageRequest, public_id: str, *, include_deleted: bool = False) -> Upload:
-    """Return the actor's upload; views get uploads in no other way."""
+    """Return the actor's upload; views get uploads in no other way, but for texts and images that a review shows."""
     owned = Upload.objects.owned_by(request.actor).select_related("extraction")
     file = (owned if include_deleted else owned.kept()).filter(public_id=public_id).first()
+    if file is None:
+        raise Http404
+    return file
+
+
+def _get_readable_or_404(request: PageRequest, public_id: str) -> Upload:
+    file = downloads.find_readable(request.actor, public_id)
     if file is None:
         raise Http404
     return file
@@ -84,7 +91,7 @@ def chip(request: PageRequest, public_id: str) -> HttpResponse:
 
 @require_safe
 def text(request: PageRequest, public_id: str) -> HttpResponse:
-    return downloads.text(get_upload_or_404(request, public_id))
+    return downloads.text(_get_readable_or_404(request, public_id))
 
 
 @require_safe
@@ -94,7 +101,7 @@ def file(request: PageRequest, public_id: str) -> HttpResponse:
 
 @require_safe
 def image(request: PageRequest, public_id: str) -> HttpResponse:
-    return downloads.image(get_upload_or_404(request, public_id))
+    return downloads.image(_get_readable_or_404(request, public_id))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

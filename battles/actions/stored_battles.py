@@ -1,7 +1,7 @@
 """Battles on answers that are stored already: a review shows them to people (docs/adr/0088)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import SystemRandom
 
 from django.db import transaction
@@ -14,7 +14,7 @@ from accounts.teams.places import require_place_id
 from battles.models import Answer, Battle, Call, Position, Session, Side, Turn
 from battles.prompting.attachments import attach
 from battles.worker.turn_store import names_its_model
-from common.text import markdown
+from common.rendering.blocking import render
 from models_registry.models import LanguageModel
 from uploads.models import Upload
 
@@ -40,7 +40,6 @@ class StoredTurn:
     attachments: Sequence[Upload] = ()
 
 
-@transaction.atomic
 def start_stored_battle(
     actor: Actor,
     *,
@@ -57,7 +56,33 @@ def start_stored_battle(
     Returns the battle with related rows set. Raises NotInTeam.
     """
     require_place_id(actor, None if team is None else team.pk)
-    session = _session_of_review(actor, series, title, team)
+    # Rendering may take seconds, which no transaction should wait for.
+    rendered = [replace(turn, answers=(_rendered(turn.answers[0]), _rendered(turn.answers[1]))) for turn in turns]
+    with transaction.atomic():
+        session = _session_of_review(actor, series, title, team)
+        return _store(session, series, rendered, models, propensity)
+
+
+def _rendered(answer: StoredAnswer) -> StoredAnswer:
+    return answer if answer.html is not None else replace(answer, html=render(answer.text))
+
+
+def _session_of_review(actor: Actor, series: str, title: str, team: Team | None) -> Session:
+    of_review = Session.objects.owned_by(actor).filter(team=team, battles__series=series)
+    session = of_review.order_by("pk").first()
+    if session is None:
+        return Session.objects.create(owner_user=actor.user, owner_visitor=actor.visitor, team=team, title=title)
+    Session.objects.filter(pk=session.pk).update(last_active_at=Now())
+    return session
+
+
+def _store(
+    session: Session,
+    series: str,
+    turns: Sequence[StoredTurn],
+    models: tuple[LanguageModel, LanguageModel],
+    propensity: float,
+) -> Battle:
     battle = Battle.objects.create(session=session, mode=Battle.Mode.REVIEW, series=series, propensity=propensity)
     order = _random.sample((0, 1), 2)
     sides = [
@@ -82,18 +107,8 @@ def start_stored_battle(
     return battle
 
 
-def _session_of_review(actor: Actor, series: str, title: str, team: Team | None) -> Session:
-    of_review = Session.objects.owned_by(actor).filter(team=team, battles__series=series)
-    session = of_review.order_by("pk").first()
-    if session is None:
-        return Session.objects.create(owner_user=actor.user, owner_visitor=actor.visitor, team=team, title=title)
-    Session.objects.filter(pk=session.pk).update(last_active_at=Now())
-    return session
-
-
 def _answer(turn: Turn, side: Side, stored: StoredAnswer) -> Answer:
     return Answer(
         turn=turn, side=side, state=Answer.State.DONE, text=stored.text, reasoning=stored.reasoning, call=stored.call,
-        html=markdown.render(stored.text) if stored.html is None else stored.html,
-        leaks_identity=names_its_model(stored.text, side.model),
+        html=stored.html or "", leaks_identity=names_its_model(stored.text, side.model),
     )  # fmt: skip

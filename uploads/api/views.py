@@ -44,6 +44,12 @@ class UploadViewSet(ViewSet):
             raise NotFound
         return upload
 
+    def _get_readable(self) -> Upload:
+        upload = downloads.find_readable(self.actor, self.kwargs["public_id"])
+        if upload is None:
+            raise NotFound
+        return upload
+
     def list(self, request: Request) -> PayloadResponse[Page[UploadPayload]]:
         uploads = Upload.objects.owned_by(self.actor).kept().order_by("-created_at", "-pk")
         return paginated(uploads, request, upload_summary)
@@ -74,11 +80,11 @@ class UploadViewSet(ViewSet):
 
     @action(detail=True, methods=["get"])
     def text(self, request: Request, public_id: str) -> HttpResponse:
-        return downloads.text(self.get_object())
+        return downloads.text(self._get_readable())
 
     @action(detail=True, methods=["get"])
     def image(self, request: Request, public_id: str) -> HttpResponse:
-        return downloads.image(self.get_object())
+        return downloads.image(self._get_readable())
 
     @action(detail=True, methods=["get"])
     def file(self, request: Request, public_id: str) -> HttpResponse:

@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.actor import Actor
 from accounts.errors import NotInTeam
 from accounts.models import Team
+from accounts.personal_data import collect_personal_data
 from battles import actions
 from battles.actions.stored_battles import StoredAnswer, StoredTurn, start_stored_battle
 from battles.errors import AlreadyVoted, InAReview, NothingToRegenerate, NothingToStop
@@ -17,6 +19,8 @@ from battles.signals import vote_cast
 from common.text import markdown
 from models_registry.models import LanguageModel
 from tests import make
+from uploads.actions import keep_upload
+from uploads.models import Upload
 
 pytestmark = pytest.mark.django_db
 
@@ -171,3 +175,45 @@ def test_vote_names_review_of_its_battle():
             battle=battle, mode="review", series="a-review", on_site_boards=False, choice="left", model_left=left,
             model_right=right, turn_count=1, voter="user:1",
         )
+
+
+@pytest.fixture
+def file() -> Upload:
+    return keep_upload(actor=make.visitor(), content=b"words of another", name="words.txt")
+
+
+def test_file_of_review_is_shown_to_its_person(person: Actor, file: Upload):
+    turns = [StoredTurn(turn.prompt, turn.answers, [file]) for turn in two_turns(make.model(), make.model())[:1]]
+    models = tuple(answer.call.model for answer in turns[0].answers)
+    battle = start_stored_battle(
+        person, series="a-review", title="", team=None, turns=turns, models=models, propensity=1.0
+    )
+    browser, address = make.browser(person), f"/uploads/{file.public_id}"
+    assert browser.get(f"{address}/text/").text == browser.get(f"/api/v1{address}/text/").text
+    assert f'href="{address}/text/"' in browser.get(battle.get_absolute_url()).text
+    for hidden in (f"{address}/", f"{address}/file/", f"{address}/delete/"):
+        assert browser.get(hidden).status_code == 404
+    assert make.browser(make.visitor()).get(f"{address}/text/").status_code == 404
+    actions.delete_session(battle.session)
+    assert browser.get(f"{address}/text/").status_code == 404
+    file.refresh_from_db()
+    assert file.deleted_at is None
+
+
+def test_deleted_session_keeps_vote_and_call_without_person(person: Actor):
+    battle = start(person, make.model(), make.model())
+    vote = actions.cast_vote(actor=person, battle=battle, choice=Vote.Choice.LEFT)
+    actions.delete_session(battle.session)
+    vote.refresh_from_db()
+    assert (vote.voter.partition(":")[0], vote.series) == ("deleted", "a-review")
+    assert set(Answer.objects.values_list("text", "html")) == {("", "")}
+    assert Call.objects.count() == 4
+    assert start(person, make.model(), make.model()).session != battle.session
+
+
+def test_members_data_have_their_review():
+    member = make.member()
+    start(member, make.model(name="Zebra"), make.model())
+    text = json.dumps(collect_personal_data(member.user), default=str)
+    assert "first prompt **one**" in text
+    assert "Zebra" not in text
