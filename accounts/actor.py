@@ -112,9 +112,7 @@ class Actor:
         keys = self.limit_keys if of_network else self._person_keys
         try:
             self.usages.extend(
-                limits.count(
-                    action, keys, fail_open=fail_open, not_counted=not_counted, extra_counters=extra_counters
-                )
+                limits.count(action, keys, fail_open=fail_open, not_counted=not_counted, extra_counters=extra_counters)
             )
         except limits.LimitReached as refusal:
             self.usages.extend(refusal.usages)

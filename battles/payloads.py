@@ -1,7 +1,7 @@
 """Payloads of battles: an allow-list, and the only source of battle data that leaves the server before the vote.
 
-A blind battle is revealed by its vote, and so is one of a review. Before that a payload has no name, id, token count, time or upstream text of
-either side, and no reasoning, in which models mention themselves.
+A blind battle, or one of a review, is revealed by its vote. Before that a payload has no name, id, token count, time or
+upstream text of either side, and no reasoning, in which models mention themselves.
 """
 
 from collections.abc import Iterable

@@ -115,8 +115,13 @@ def stored_call(model: LanguageModel, **fields: object) -> Call:
 
 
 def stored_battle(
-    left: LanguageModel, right: LanguageModel, *, actor: Actor | None = None, series: str = "a-review",
-    place: Team | None = None, **fields: object,
+    left: LanguageModel,
+    right: LanguageModel,
+    *,
+    actor: Actor | None = None,
+    series: str = "a-review",
+    place: Team | None = None,
+    **fields: object,
 ) -> Battle:
     """Create a battle of a review. fields: of each answer."""
     answers = [StoredAnswer(**{"text": "an answer", "call": stored_call(model), **fields}) for model in (left, right)]

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from battles import interactions
-from battles.models import Answer, Battle, Call
+from battles.models import Answer, Call
 from battles.side_words import choice_label
 from common.admin.estimated_count import EstimatedCountAdmin
 from common.admin.read_only import ReadOnlyAdmin

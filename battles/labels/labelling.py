@@ -41,7 +41,7 @@ class LabelColumns(TypedDict):
     prompt_digest: str
 
 
-# Of votes of reviews, which count on one board alone.
+# Votes of reviews have none: they count on one board alone.
 NO_LABELS: LabelColumns = {"categories": [], "language": UNDETERMINED, "labelled_by": "", "prompt_digest": ""}
 
 

@@ -176,7 +176,7 @@ class Battle(models.Model):
         return self.public_id
 
     def get_absolute_url(self) -> str:
-        """Return the address in the session's page; of a review, whose session may be long, that of the battle alone."""
+        """Return the address in the session's page; a review's session may be long, so there it is the battle alone."""
         alone = f"?battle={self.public_id}" if self.is_review else ""
         return f"{self.session.get_absolute_url()}{alone}#battle-{self.public_id}"
 

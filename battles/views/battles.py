@@ -192,7 +192,7 @@ def session_page(
         "has_left": has_left,
         "place_of_page": teams_with(request.actor.memberships, Right.SEE).get(session.team_id or 0),
         "battles": battles,
-        "is_of_review": battles[-1]["mode"] == Battle.Mode.REVIEW,
+        "is_of_review": battles[-1]["mode"] == "review",
         "address": session.get_absolute_url() + (f"?battle={battles[0]['id']}" if request.GET.get("battle") else ""),
         # Reloads pages without JavaScript, but not while they show an invalid form, whose input would be lost.
         "reload_anchor": live[-1] if live and not submitted.is_bound else None,

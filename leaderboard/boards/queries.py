@@ -40,7 +40,7 @@ class BoardQuery:
     license: str = ""
     style_control: bool = False
     team: Team | None = None
-    # Of a review whose board the reader may see.
+    # Public id of a review whose board the reader may see.
     series: str = ""
 
     @classmethod

@@ -35,9 +35,7 @@ class Command(BaseCommand):
         try:
             place = team_of_argument(team)
             team_id = None if place is None else place.pk
-            export = selection.open_export(
-                snapshot=snapshot, since=since, prompts=prompts, team=team_id, series=review
-            )
+            export = selection.open_export(snapshot=snapshot, since=since, prompts=prompts, team=team_id, series=review)
         except ArenaError as error:
             raise CommandError(error.detail) from error
         if str(file) == "-":

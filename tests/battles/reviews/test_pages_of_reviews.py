@@ -12,7 +12,7 @@ from tests.battles.reviews.owner import reviews  # noqa: F401 (a fixture)
 pytestmark = pytest.mark.django_db
 
 CANARIES = {"zebra-9d41": "left", "okapi-27fe": "right"}
-# Of the stored calls: tokens, times and cost of another's run.
+# Tokens, times and cost of the stored calls, which are another's run.
 FIGURES = {
     "prompt_tokens": 48_131, "completion_tokens": 48_132, "reasoning_tokens": 48_133, "first_token_ms": 48_134,
     "total_ms": 48_135, "cost": "0.48136", "provider_request_id": "request-48137",
@@ -45,7 +45,8 @@ def everything(browser: Client, battle: Battle) -> str:
         browser.get(path)
         for path in (
             f"/s/{session}/", f"/s/{session}/?battle={battle.public_id}", "/sessions/", "/votes/",
-            f"/s/{session}/export/?as=json", f"/s/{session}/export/?as=markdown", f"/api/v1/battles/{battle.public_id}/",
+            f"/s/{session}/export/?as=json", f"/s/{session}/export/?as=markdown",
+            f"/api/v1/battles/{battle.public_id}/",
             f"/api/v1/sessions/{session}/", "/api/v1/sessions/", f"/api/v1/sessions/{session}/export/?as=json",
         )
     ]  # fmt: skip

@@ -89,9 +89,7 @@ def test_statements_of_start_are_few(person: Actor):
     start(person, *models)
     turns = two_turns(*models)
     with CaptureQueriesContext(connection) as queries:
-        start_stored_battle(
-            person, series="a-review", title="", team=None, turns=turns, models=models, propensity=1.0
-        )
+        start_stored_battle(person, series="a-review", title="", team=None, turns=turns, models=models, propensity=1.0)
     assert len([query for query in queries if "SAVEPOINT" not in query["sql"]]) <= 6
 
 
@@ -163,7 +161,7 @@ def test_votes_of_reviews_use_up_no_daily_cap(person: Actor, settings):
 )
 def test_vote_of_review_stays_there(person: Actor, change: dict[str, object]):
     vote = actions.cast_vote(actor=person, battle=start(person, make.model(), make.model()), choice=Vote.Choice.LEFT)
-    with pytest.raises(Exception, match="Cannot update|check constraint"), transaction.atomic():
+    with pytest.raises(Exception, match=r"Cannot update|check constraint"), transaction.atomic():
         Vote.objects.filter(pk=vote.pk).update(**change)
 
 
@@ -172,8 +170,15 @@ def test_vote_names_review_of_its_battle():
     left, right = (side.model for side in battle.sides.order_by("position"))
     with pytest.raises(IntegrityError, match="a_vote_is_of_its_sessions_place"), transaction.atomic():
         Vote.objects.create(
-            battle=battle, mode="review", series="a-review", on_site_boards=False, choice="left", model_left=left,
-            model_right=right, turn_count=1, voter="user:1",
+            battle=battle,
+            mode="review",
+            series="a-review",
+            on_site_boards=False,
+            choice="left",
+            model_left=left,
+            model_right=right,
+            turn_count=1,
+            voter="user:1",
         )
 
 

@@ -56,7 +56,7 @@ def test_place_of_a_vote_never_changes(pair):
 
 
 def test_vote_without_any_board_is_refused(pair):
-    with pytest.raises(IntegrityError, match="a_vote_counts_for_the_site_or_a_team"):
+    with pytest.raises(IntegrityError, match="a_vote_counts_for_the_site_a_team_or_a_review"):
         cast(*pair, "left", on_site_boards=False)
 
 
