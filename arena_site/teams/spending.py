@@ -161,7 +161,7 @@ def _models(team: Team, month: date, reveal: Reveal) -> list[ModelSpendingPayloa
     battle = "answer__turn__battle__"
     is_known = (
         Q(answer=None)
-        | ~Q(**{f"{battle}mode": Battle.Mode.BLIND})
+        | ~Q(**{f"{battle}mode__in": Battle.BLIND_MODES})
         | Q(**{f"{battle}vote__order__lte": reveal.last_order})
         | Q(**{f"{battle}voided_at__lt": reveal.moment})
     )

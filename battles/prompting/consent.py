@@ -37,6 +37,7 @@ def last_agreed_version(actor: Actor) -> str:
     if not settings.ARENA_PUBLISH_PROMPTS:
         return ""
     # The order starts with the session's columns because an index on owner and activity serves it.
-    latest = Battle.objects.owned_by(actor).order_by("-session__last_active_at", "-session", "-pk")
+    asked = Battle.objects.owned_by(actor).outside_of_reviews()
+    latest = asked.order_by("-session__last_active_at", "-session", "-pk")
     battle = latest.only("consent", "consent_withdrawn_at").first()
     return battle.consent if battle is not None and battle.has_consent else ""

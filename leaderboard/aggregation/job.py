@@ -15,7 +15,7 @@ from battles.labels.duplicates import excess_duplicates
 from battles.labels.labelling import relabel_pending
 from battles.models import Vote, VoteQuerySet
 from common.allocator import keep_freed_arrays
-from leaderboard.aggregation import team_boards
+from leaderboard.aggregation import review_boards, team_boards
 from leaderboard.aggregation.fit_boards import (
     FittedBoard,
     LiveFigures,
@@ -127,6 +127,7 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
     store(fitted)
     renew_copies(boards.values(), last_order=position["last_order"], last_change=position["last_change"])
     publish_outdated(slot=slot)
+    review_boards.publish_changed(since=before)
     return next(board.run for board in fitted if board.run.scope == OVERALL)
 
 

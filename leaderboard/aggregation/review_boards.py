@@ -1,3 +1,5 @@
+import logging
+
 from django.db import transaction
 from django.db.models import Count, Max
 
@@ -9,7 +11,21 @@ from leaderboard.aggregation.team_boards import facts_of_board
 from leaderboard.counting import schedule, tallies
 from leaderboard.counting.board_keys import Board
 from leaderboard.counting.vote_arrays import read_board
-from leaderboard.models import AggregationRun, VoteChange
+from leaderboard.models import AggregationRun, Position, VoteChange
+
+logger = logging.getLogger(__name__)
+
+
+def publish_changed(*, since: Position) -> None:
+    """Publish boards of reviews that are published already and whose votes staff changed; an error is logged."""
+    changes = VoteChange.objects.filter(number__gt=since.last_change).exclude(vote__series="")
+    for series in sorted(set(changes.values_list("vote__series", flat=True))):
+        try:
+            earlier = AggregationRun.objects.of_review(series).select_related("team").first()
+            if earlier is not None:
+                publish_series(series, team=earlier.team)
+        except Exception:
+            logger.exception("the board of review %s cannot be published", series)
 
 
 @transaction.atomic

@@ -14,6 +14,7 @@ from battles.actions.stored_battles import StoredAnswer, StoredTurn, start_store
 from battles.errors import AlreadyVoted, InAReview, NothingToRegenerate, NothingToStop
 from battles.labels import daily_caps
 from battles.models import Answer, Battle, Call, Turn, Vote, VoteNetwork
+from battles.prompting.consent import last_agreed_version
 from battles.queries import get_battle
 from battles.signals import vote_cast
 from common.text import markdown
@@ -127,6 +128,15 @@ def test_answer_that_names_its_model_excludes_vote(person: Actor):
     battle = make.stored_battle(left, right, actor=person, text="I am Wombat 9")
     vote = actions.cast_vote(actor=person, battle=battle, choice=Vote.Choice.LEFT)
     assert vote.excluded_reason == Vote.ExcludedReason.IDENTITY_LEAK
+
+
+def test_last_consent_is_of_battle_that_asked(person: Actor, settings):
+    settings.ARENA_PUBLISH_PROMPTS = True
+    models = make.model(), make.model()
+    asked = make.battle(*models, actor=person)
+    Battle.objects.filter(pk=asked.pk).update(consent="version")
+    start(person, *models)
+    assert last_agreed_version(person) == "version"
 
 
 def test_battle_takes_vote_and_nothing_else(person: Actor):

@@ -13,6 +13,7 @@ from leaderboard.aggregation.review_boards import publish_series
 from leaderboard.boards.queries import BoardQuery, board_names, read_board
 from leaderboard.counting import tallies
 from leaderboard.counting.board_keys import Board, board_keys
+from leaderboard.counting.new_votes import count_of_site
 from leaderboard.exports import selection
 from leaderboard.models import AggregationRun, EloRating, PairTally
 from models_registry.models import LanguageModel
@@ -62,6 +63,7 @@ def test_votes_move_boards_of_their_review_alone(pair):
     assert not AggregationRun.objects.published().filter(scope__startswith="review").exists()
     assert list(board_names()) == ["overall"]
     assert tallies.rebuild() == 0
+    assert count_of_site() == 12
     assert board_keys("review", "draw", ["coding"], "en") == []
 
 
@@ -84,7 +86,14 @@ def test_board_is_published_when_votes_have_changed(pair):
     second = publish_series("a-review")
     assert (second.votes_counted, second.votes_excluded, second.shown_change) == (8, {"operator": 1}, 1)
     actions.restore(Vote.objects.get(pk=votes[0].pk), by=make.user())
-    assert publish_series("a-review").votes_counted == 9
+    aggregate()
+    assert AggregationRun.objects.of_review("a-review").first().votes_counted == 9
+
+
+def test_changed_vote_publishes_no_open_review(pair):
+    exclude(cast_in_review(pair, left=6)[0])
+    aggregate()
+    assert not AggregationRun.objects.of_review("a-review").exists()
 
 
 def test_snapshots_of_review_recompute(pair, capsys, tmp_path: Path):
