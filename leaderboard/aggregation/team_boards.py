@@ -59,9 +59,9 @@ def publish_changed(*, slot: str) -> None:
 
 
 def _teams_with_news(since: Position) -> set[int]:
-    cast = Vote.objects.filter(team__isnull=False, order__gt=since.last_order).order_by("team").values_list("team")
-    last = dict(cast.annotate(Max("order")))
-    relabelled = VoteChange.objects.filter(number__gt=since.last_change, vote__team__isnull=False)
+    cast = Vote.objects.outside_of_reviews().filter(team__isnull=False, order__gt=since.last_order)
+    last = dict(cast.order_by("team").values_list("team").annotate(Max("order")))
+    relabelled = VoteChange.objects.filter(number__gt=since.last_change, vote__team__isnull=False, vote__series="")
     runs = AggregationRun.objects.newest_of(Board(OVERALL, team).scope for team in last)
     counted = dict(runs.values_list("team", "last_order"))
     with_votes = {team for team, order in last.items() if order > counted.get(team, 0)}
@@ -141,7 +141,7 @@ def _new_changes(teams: list[int], runs: list[AggregationRun], *, boards: int) -
     of_votes = [run.last_change for run in runs if Board.parse(run.scope).name != COMPARE]
     since = min(of_votes, default=0) if len(runs) == boards else 0  # a new board counts all changes
     changes: dict[int, list[int]] = defaultdict(list)
-    new = VoteChange.objects.filter(vote__team__in=teams, number__gt=since)
+    new = VoteChange.objects.filter(vote__team__in=teams, vote__series="", number__gt=since)
     for team, number in new.values_list("vote__team", "number"):
         changes[team].append(number)
     return changes

@@ -18,6 +18,7 @@ from battles.prompting.consent import last_agreed_version
 from battles.queries import get_battle
 from battles.signals import vote_cast
 from common.text import markdown
+from common.valkey.limits import LimitReached
 from models_registry.models import LanguageModel
 from tests import make
 from uploads.actions import keep_upload
@@ -162,6 +163,15 @@ def test_votes_of_reviews_use_up_no_daily_cap(person: Actor, settings):
     assert not daily_caps.is_reached(person)
     connection.check_constraints()
     assert not daily_caps.votes_over_cap(after=0, until=99).exists()
+
+
+def test_votes_of_class_do_not_use_up_limit_of_network(settings):
+    settings.ARENA_LIMITS = settings.ARENA_LIMITS | {("vote", "network"): "1/hour", ("vote", "visitor"): "2/hour"}
+    people, models = [make.visitor(), make.visitor()], (make.model(), make.model())
+    for person in people * 2:
+        actions.cast_vote(actor=person, battle=start(person, *models), choice=Vote.Choice.LEFT)
+    with pytest.raises(LimitReached):
+        actions.cast_vote(actor=people[0], battle=start(people[0], *models), choice=Vote.Choice.LEFT)
 
 
 @pytest.mark.parametrize(
