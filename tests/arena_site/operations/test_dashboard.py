@@ -66,8 +66,10 @@ def test_todays_battles_are_counted_by_mode_and_state():
     Battle.objects.filter(pk=yesterday.pk).update(created_at=timezone.now() - timedelta(days=1, minutes=1))
     direct = make.battle(one, two)
     Battle.objects.filter(pk=direct.pk).update(mode=Battle.Mode.DIRECT)
+    make.stored_battle(one, two)
     assert [(mode.mode, mode.begun, mode.voted, mode.void, mode.open) for mode in read_activity().battles_today()] == [
         ("blind", 3, 1, 1, 1), ("side_by_side", 0, 0, 0, 0), ("compare", 0, 0, 0, 0), ("direct", 1, 0, 0, 1),
+        ("review", 1, 0, 0, 1),
     ]  # fmt: skip
 
 
