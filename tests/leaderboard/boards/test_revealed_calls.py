@@ -62,7 +62,7 @@ def test_calls_of_void_battle_count_from_next_snapshot(models: list[LanguageMode
     assert figures(models[0]) == (1, 100)
 
 
-@pytest.mark.parametrize("mode", [mode for mode in Battle.Mode.values if mode != Battle.Mode.BLIND])
+@pytest.mark.parametrize("mode", [mode for mode in Battle.Mode.values if mode not in Battle.BLIND_MODES])
 def test_calls_of_open_modes_count_immediately(models: list[LanguageModel], mode: str):
     called_battle(*models, mode)
     assert figures(models[0])[0] == 1
