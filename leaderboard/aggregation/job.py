@@ -85,6 +85,7 @@ def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | N
         AggregationRun.objects.bulk_create([failed], ignore_conflicts=True)
         raise
     team_boards.publish_changed(slot=slot)
+    review_boards.publish_changed()
     return run
 
 
@@ -127,7 +128,6 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
     store(fitted)
     renew_copies(boards.values(), last_order=position["last_order"], last_change=position["last_change"])
     publish_outdated(slot=slot)
-    review_boards.publish_changed(since=before)
     return next(board.run for board in fitted if board.run.scope == OVERALL)
 
 

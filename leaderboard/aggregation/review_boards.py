@@ -6,18 +6,20 @@ from django.db.models import Count, Max
 from accounts.models import Team
 from battles.models import Vote
 from leaderboard.aggregation.fit_boards import LiveFigures, PendingBoard, RefitScope, fit_boards, new_run
-from leaderboard.aggregation.publishing import has_changed, store
+from leaderboard.aggregation.publishing import configure_transaction, has_changed, store
 from leaderboard.aggregation.team_boards import facts_of_board
 from leaderboard.counting import schedule, tallies
 from leaderboard.counting.board_keys import Board
 from leaderboard.counting.vote_arrays import read_board
-from leaderboard.models import AggregationRun, Position, VoteChange
+from leaderboard.models import AggregationRun, VoteChange
 
 logger = logging.getLogger(__name__)
 
 
-def publish_changed(*, since: Position) -> None:
-    """Publish boards of reviews that are published already and whose votes staff changed; an error is logged."""
+def publish_changed() -> None:
+    """Publish boards of reviews that are published already and whose votes were changed; an error is logged."""
+    # A worker may have died between the last run and this.
+    since = AggregationRun.objects.newest_position(skipped=2)
     changes = VoteChange.objects.filter(number__gt=since.last_change).exclude(vote__series="")
     for series in sorted(set(changes.values_list("vote__series", flat=True))):
         try:
@@ -35,6 +37,7 @@ def publish_series(series: str, *, team: Team | None = None) -> AggregationRun |
     team: of its models; its names are in the facts. Returns None before the first counted vote.
     """
     tallies.lock()  # changes of votes are numbered under it
+    configure_transaction()
     started_at = schedule.database_now()
     board, earlier = Board.of_review(series), AggregationRun.objects.of_review(series).first()
     votes = read_board(board.scope)
