@@ -101,6 +101,7 @@ class EverythingPayload(TypedDict):
     uploads: list[JsonObject]
     benchmark_templates: list[JsonObject]
     benchmark_runs: list[JsonObject]
+    reviews: list[JsonObject]
     decisions_of_auto_mode: list[JsonObject]
     gateway_exchanges: list[JsonObject]
     reports: list[JsonObject]

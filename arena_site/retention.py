@@ -15,6 +15,7 @@ from common.client_ip import MAX_NETWORK_DAYS
 from common.valkey.connections import UNREACHABLE, rewrite_append_only_file
 from gateway.models import Exchange
 from leaderboard.models import AnomalyReview
+from reviews.models import Review
 from routing.models import RouterSnapshot, Rule
 
 logger = logging.getLogger(__name__)
@@ -72,6 +73,7 @@ def _delete_questions(team: Team) -> None:
     for model in (Category, ModerationRule, PromptSuggestion):
         model.of_every_owner.filter(team=team).delete()
     Rule.objects.filter(team=team).delete()
+    Review.objects.filter(team=team).delete()
     RouterSnapshot.objects.filter(team=team).delete()  # their parameters were learned from its texts
 
 

@@ -21,6 +21,7 @@ api_patterns: list[URLPattern | URLResolver] = [
     path("", include("uploads.api.urls")),
     path("", include("leaderboard.api.urls")),
     path("", include("benchmarks.api.urls")),
+    path("", include("reviews.api.urls")),
     path("", include("routing.api.urls")),
     path("", include("site_content.api.urls")),
     path("", include("accounts.api.urls")),
@@ -36,6 +37,7 @@ urlpatterns = [
     path("", include("uploads.urls")),
     path("", include("leaderboard.urls")),
     path("benchmarks/", include("benchmarks.urls")),
+    path("", include("reviews.urls")),
     path("models/", include("models_registry.urls")),
     path("teams/<slug:slug>/models/<int:model_id>/test/", team_model_tests.start, name="team_model_test"),
     path(

@@ -7,12 +7,18 @@ from collections.abc import Collection
 from typing import Protocol
 
 from accounts.actor import Actor
-from battles.models import Battle
+from battles.models import Battle, Vote
 
 
 class SeriesOwner(Protocol):
+    def url(self, series: str) -> str:
+        """Return the address of the instructions, or ""."""
+
     def next_url(self, battle: Battle) -> str:
         """Return the address of what follows after the vote on the battle, or ""."""
+
+    def choices(self, series: str) -> Collection[str]:
+        """Return the choices that a vote may have."""
 
     def may_read_board(self, actor: Actor, series: str) -> bool: ...
 
@@ -21,6 +27,12 @@ class SeriesOwner(Protocol):
 
 
 class _NoOwner:
+    def url(self, series: str) -> str:
+        return ""
+
+    def choices(self, series: str) -> Collection[str]:
+        return Vote.Choice.values
+
     def next_url(self, battle: Battle) -> str:
         return ""
 

@@ -11,6 +11,7 @@ from accounts.teams.places import place_named
 from accounts.teams.roles import Right, teams_with
 from benchmarks.errors import TemplateElsewhere
 from benchmarks.models import Judge, Judging, Run, Template, TemplateVersion
+from benchmarks.signals import answers_reading
 from common.errors import NotAllowed
 from common.text.numbers import parse_whole_number
 
@@ -177,10 +178,23 @@ def get_run_or_404(actor: Actor, public_id: str, *, to_change: bool = False) -> 
     return run
 
 
+def get_run_with_answers_or_404(actor: Actor, public_id: str) -> Run:
+    """Return a run whose answers are about to be read with names. Raises Http404, and AnswersHidden."""
+    run = get_run_or_404(actor, public_id)
+    read_answers(actor, run)
+    return run
+
+
+def read_answers(actor: Actor, run: Run) -> None:
+    """Call this before a run's answers are read with names, or which of them were right. Raises AnswersHidden."""
+    answers_reading.send(sender=Run, run=run, actor=actor)
+
+
 def get_run_to_grade_or_404(actor: Actor, public_id: str) -> Run:
     run = get_run_or_404(actor, public_id)
     if not may_grade(actor, run):
         _refuse(actor, run)
+    read_answers(actor, run)
     return run
 
 

@@ -11,6 +11,19 @@ class WrongState(ArenaError):
     http_status = 409
 
 
+class RunInUse(WrongState):
+    """Raised for a run whose answers are still needed."""
+
+    code = "run_in_use"
+    message = _("People are comparing answers of this run. Close the review first, or withdraw it.")
+
+
+class AnswersHidden(ArenaError):
+    code = "answers_hidden"
+    message = _("The answers are hidden until a review of this run closes: people compare them without names.")
+    http_status = 403
+
+
 class VersionFrozen(WrongState):
     message = _("This version is frozen. Make a new draft.")
 

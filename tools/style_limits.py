@@ -21,6 +21,7 @@ APPS = (
     "battles",
     "benchmarks",
     "routing",
+    "reviews",
     "gateway",
     "common",
     "leaderboard",

@@ -73,6 +73,12 @@ def require_place_id(actor: Actor, team_id: int | None) -> None:
         raise NotInTeam
 
 
+def require_member_id(actor: Actor, team_id: int | None) -> None:
+    """Raise NotInTeam outside of the team of a review, which asks guests, too."""
+    if team_id is not None and team_id not in actor.memberships:
+        raise NotInTeam
+
+
 def choose_place(request: HttpRequest, team: Team | None) -> None:
     """Store the choice for what this browser begins from now on."""
     if team is not None:

@@ -18,6 +18,7 @@ import battles.api.schema
 import benchmarks.api.schema
 import leaderboard.api.schema
 import models_registry.api.schema
+import reviews.api.schema
 import routing.api.schema
 import site_content.api.schema
 import uploads.api.schema
@@ -46,6 +47,7 @@ OPERATIONS: Operations = {
     **uploads.api.schema.OPERATIONS,
     **leaderboard.api.schema.OPERATIONS,
     **benchmarks.api.schema.OPERATIONS,
+    **reviews.api.schema.OPERATIONS,
     **routing.api.schema.OPERATIONS,
     **accounts.api.schema.OPERATIONS,
     **arena_site.teams.schema.OPERATIONS,

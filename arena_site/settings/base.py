@@ -53,6 +53,7 @@ INSTALLED_APPS = [
     "leaderboard",
     "benchmarks",
     "routing",
+    "reviews",
     "gateway",
     "arena_site",
 ]
@@ -185,6 +186,7 @@ CELERY_BEAT_SCHEDULE = {
     },
     "look-for-anomalies": {"task": "leaderboard.tasks.look_for_anomalies", "schedule": crontab(hour=3, minute=30)},
     "train-router": {"task": "routing.tasks.train_router", "schedule": crontab(hour=4, minute=40)},
+    "publish-reviews": {"task": "reviews.tasks.publish_boards", "schedule": 60, "options": {"expires": 60}},
     "release-data": {"task": "leaderboard.tasks.release_data", "schedule": 300, "options": {"expires": 300}},
     "refresh-catalogues": {
         "task": "models_registry.tasks.refresh_catalogues",

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 
 from accounts.actor import Actor
 from accounts.models import Team
-from accounts.teams.places import require_place_id
+from accounts.teams.places import require_member_id
 from battles.models import Answer, Battle, Call, Position, Session, Side, Turn
 from battles.prompting.attachments import attach
 from battles.worker.turn_store import names_its_model
@@ -55,7 +55,7 @@ def start_stored_battle(
     series: the review's public id. title: of a new session. team: place of the session. propensity: see Battle.
     Returns the battle with related rows set. Raises NotInTeam.
     """
-    require_place_id(actor, None if team is None else team.pk)
+    require_member_id(actor, None if team is None else team.pk)
     # Rendering may take seconds, which no transaction should wait for.
     rendered = [replace(turn, answers=(_rendered(turn.answers[0]), _rendered(turn.answers[1]))) for turn in turns]
     with transaction.atomic():

@@ -3,10 +3,11 @@ from statistics import fmean
 from typing import Any, TypedDict
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
-from accounts.teams.places import require_place_id
-from battles import feedback
+from accounts.teams.places import require_member_id, require_place_id
+from battles import feedback, series
 from battles.actions.turns import refuse_unless_open
 from battles.errors import AlreadyVoted, NotVotedYet, StillAnswering, TakesNoStars, TakesNoVote, UnknownTag
 from battles.labels import daily_caps
@@ -17,6 +18,7 @@ from battles.queries import lock_battle_for_vote
 from battles.signals import vote_cast
 from battles.text.style import StyleCounts, style_counts
 from common.db.execution import violates
+from common.errors import InvalidInput
 from models_registry.models import LanguageModel
 
 
@@ -41,7 +43,7 @@ class VoteContext(TypedDict):
 def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
     """Store the vote, which reveals the names; its battle has related rows set.
 
-    Raises TakesNoVote, BattleIsVoid, BattleIsHidden, StillAnswering, TooManyRequests, NotInTeam, and AlreadyVoted if
+    Raises TakesNoVote, InvalidInput for a choice that a review does not allow, BattleIsVoid, BattleIsHidden, StillAnswering, TooManyRequests, NotInTeam, and AlreadyVoted if
     a vote exists or another request stores one first.
     """
     try:  # outside atomic(): inside, the connection would be broken
@@ -59,7 +61,10 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
         raise TakesNoVote
     if battle.vote_or_none is not None:
         raise AlreadyVoted
-    require_place_id(actor, battle.session.team_id)  # the names are the team's
+    if battle.is_review and choice not in series.owner().choices(battle.series):
+        raise InvalidInput(fields={"choice": [_("This review does not take that answer.")]})
+    require_member = require_member_id if battle.is_review else require_place_id
+    require_member(actor, battle.session.team_id)  # the names are the team's
     # A class that takes part in a review shares one network.
     actor.count("vote", fail_open=True, of_network=not battle.is_review)
     turns = list(battle.turns.all())
@@ -67,8 +72,7 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
     judged = [turn for turn in turns if turn.can_be_judged()]
     sides = {side.position: side for side in battle.sides.all()}
     left, right = sides[Position.LEFT], sides[Position.RIGHT]
-    if not (left.model.has_votes and right.model.has_votes):
-        LanguageModel.of_every_owner.filter(pk__in=[left.model_id, right.model_id]).update(has_votes=True)
+    _note_first_votes([left.model, right.model])
     reason = _reason_not_to_count(battle, judged)
     if not reason and not battle.is_review and daily_caps.is_reached(actor):
         reason = Vote.ExcludedReason.OVER_DAILY_CAP
@@ -85,6 +89,13 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
         daily_caps.record_network(vote, actor)
         transaction.on_commit(notify_vote)
     return vote
+
+
+def _note_first_votes(models: list[LanguageModel]) -> None:
+    """Lock one row after the other in their order: first votes of many people at once would wait for each other."""
+    for model in sorted(models, key=lambda model: model.pk):
+        if not model.has_votes:
+            LanguageModel.of_every_owner.filter(pk=model.pk, has_votes=False).update(has_votes=True)
 
 
 class PlaceOfEvidence(TypedDict):

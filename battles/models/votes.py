@@ -139,6 +139,7 @@ class Vote(models.Model):
         INCOMPLETE = "incomplete", _("an answer was stopped")
         OPERATOR = "operator", _("operator")
         OVER_DAILY_CAP = "over_daily_cap", _("over the daily cap")
+        KNEW_ANSWERS = "knew_answers", _("knew the answers of a review")
 
         @classmethod
         def chosen_by_staff(cls) -> "list[Vote.ExcludedReason]":

@@ -1,3 +1,4 @@
+from collections.abc import Collection
 from contextlib import suppress
 from typing import cast
 
@@ -180,7 +181,8 @@ def session_page(
 ) -> HttpResponse:
     """rename_form: an invalid one to show again."""
     battles = [page_battle(battle) for battle in _battles_of_page(request, session)]
-    has_left = session.is_left_by(request.actor)
+    is_of_review = battles[-1]["mode"] == "review"
+    has_left = session.is_left_by(request.actor, is_of_review=is_of_review)
     if has_left:
         battles = [cast(PageBattle, read_only(battle)) for battle in battles]
     live = [battle["id"] for battle in battles if battle["stream_url"]]
@@ -192,7 +194,8 @@ def session_page(
         "has_left": has_left,
         "place_of_page": teams_with(request.actor.memberships, Right.SEE).get(session.team_id or 0),
         "battles": battles,
-        "is_of_review": battles[-1]["mode"] == "review",
+        "is_of_review": is_of_review,
+        "review_url": _review_url(session) if is_of_review else "",
         "address": session.get_absolute_url() + (f"?battle={battles[0]['id']}" if request.GET.get("battle") else ""),
         # Reloads pages without JavaScript, but not while they show an invalid form, whose input would be lost.
         "reload_anchor": live[-1] if live and not submitted.is_bound else None,
@@ -222,10 +225,16 @@ def _battles_of_page(request: PageRequest, session: Session) -> list[Battle]:
     return get_session_battles(session)
 
 
+def _review_url(session: Session) -> str:
+    of_session = session.battles.exclude(series="").values_list("series", flat=True).first()
+    return series.owner().url(of_session) if of_session else ""
+
+
 class PageBattle(BattlePayload):
     version: str  # changes with each action or end of a turn, but not while an answer streams
     dial: str  # of auto mode, or ""
     next_url: str  # of what follows in a review, or ""
+    choices: Collection[str]  # that a vote may have
 
 
 def page_battle(battle: Battle) -> PageBattle:
@@ -238,8 +247,9 @@ def page_battle(battle: Battle) -> PageBattle:
     decision = battle.decision_or_none
     dial = "" if decision is None else dial_name(decision.dial)
     version = ".".join(map(str, [payload["id"], *facts, *allowed]))
+    choices = series.owner().choices(battle.series) if battle.hides_names and battle.is_review else Vote.Choice.values
     next_url = series.owner().next_url(battle) if battle.is_review and vote is not None else ""
-    return {**payload, "version": version, "dial": dial, "next_url": next_url}
+    return {**payload, "version": version, "dial": dial, "next_url": next_url, "choices": choices}
 
 
 def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | None = None) -> HttpResponse:
@@ -249,7 +259,7 @@ def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | No
 def _fragment_of(request: PageRequest, battle: Battle, form: PromptForm | None = None) -> HttpResponse:
     if not request.htmx:
         return redirect(battle)
-    if battle.session.is_left_by(request.actor):
+    if battle.session.is_left_by(request.actor, is_of_review=battle.is_review):
         return HttpResponseClientRefresh()
     context = {"battle": page_battle(battle), "follow_up_form": form or PromptForm()}
     return render(request, "battles/battle.html#battle", context, status=422 if form else 200)

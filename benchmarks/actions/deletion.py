@@ -12,6 +12,7 @@ from benchmarks.actions.runs import cancel_run
 from benchmarks.actions.templates import delete_template
 from benchmarks.errors import TemplateInUse, WrongState
 from benchmarks.models import CaseFile, Judge, Judging, Run, RunItem, Template
+from benchmarks.signals import run_deleting
 from benchmarks.sql import read_sql
 from uploads.files.cleanup import MAX_UNUSED_AGE
 from uploads.files.deletion import delete_upload
@@ -23,12 +24,14 @@ BATCH = 2_000
 def delete_run(run: Run) -> None:
     """Delete an ended run, what judges said about it, and replies that no other run has.
 
-    Raises WrongState while it, a judging of it or a call is under way.
+    Raises WrongState while it, a judging of it or a call is under way, and RunInUse.
     """
     judgings = list(Run.objects.filter(judging__subject=run))
     _require_ended(run, _("The run is in a state in which this is not possible."))
     for judging in judgings:
         _require_ended(judging, _("A judge is at work on the run. Cancel that first."))
+    with transaction.atomic():
+        run_deleting.send(sender=Run, run=run)
     for each in [*judgings, run]:
         _delete_ended(each)
 

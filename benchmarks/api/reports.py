@@ -54,6 +54,8 @@ class RunReportViewSet(ViewSet):
         other = run_changes.comparable_runs(actor_of(request), run).filter(public_id=wanted.replace("\0", "")).first()
         if other is None or not run.reports.exists():
             raise NotFound(_("Choose another run of the template that has a report, too."))
+        for compared in (run, other):
+            access.read_answers(actor_of(request), compared)
         changes = run_changes.read_changes(run, other)
         payload: ComparisonPayload = {
             "older": changes.older.public_id,
@@ -83,7 +85,7 @@ class RunReportViewSet(ViewSet):
 
 class RunExport(APIView):
     def get(self, request: Request, public_id: str, ending: str) -> StreamingHttpResponse:
-        run = access.get_run_or_404(actor_of(request), public_id)
+        run = access.get_run_with_answers_or_404(actor_of(request), public_id)
         if ending not in WRITERS:
             raise NotFound
         wide = request.query_params.get("wide", "")

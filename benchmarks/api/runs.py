@@ -164,7 +164,7 @@ class RunViewSet(ViewSet):
 
     @action(detail=True, methods=["get"])
     def items(self, request: Request, public_id: str) -> PayloadResponse[ItemPagePayload]:
-        run, params = self.get_object(), request.query_params
+        run, params = access.get_run_with_answers_or_404(actor_of(request), public_id), request.query_params
         shows_contents = access.shows_contents_of(actor_of(request), run)
         page = read_items(run, params, limit=ArenaPagination().get_limit(request), is_searchable=shows_contents)
         url = request.build_absolute_uri()
@@ -193,7 +193,7 @@ class ItemViewSet(ViewSet):
         """Return the run and the item's number."""
         actor, public_id = actor_of(self.request), self.kwargs["public_id"]
         number = parse_whole_number(public_id[ITEM_ID_PREFIX + 1 :])
-        find_run = access.get_run_to_grade_or_404 if to_grade else access.get_run_or_404
+        find_run = access.get_run_to_grade_or_404 if to_grade else access.get_run_with_answers_or_404
         run = find_run(actor, public_id[:ITEM_ID_PREFIX])
         if number is None or public_id[ITEM_ID_PREFIX] != "-" or not access.shows_contents_of(actor, run):
             raise NotFound

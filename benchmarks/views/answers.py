@@ -22,7 +22,7 @@ from common.text.numbers import parse_whole_number
 @require_safe
 def matrix(request: PageRequest, public_id: str) -> HttpResponse:
     """Show a page of the matrix; to htmx, only the table."""
-    run = access.get_run_or_404(request.actor, public_id)
+    run = access.get_run_with_answers_or_404(request.actor, public_id)
     shows_contents = access.shows_contents_of(request.actor, run)
     entrants = entrants_of(run)
     form = MatrixForm(request.GET, entrants)
@@ -45,7 +45,7 @@ def matrix(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 def _readable_run(request: PageRequest, public_id: str) -> Run:
-    run = access.get_run_or_404(request.actor, public_id)
+    run = access.get_run_with_answers_or_404(request.actor, public_id)
     if not access.shows_contents_of(request.actor, run):
         raise Http404
     return run

@@ -62,6 +62,8 @@ def compare(request: PageRequest, public_id: str) -> HttpResponse:
         other = others.filter(public_id=wanted).first()
         if other is None:
             raise Http404
+        for compared in (run, other):
+            access.read_answers(request.actor, compared)
         changes = run_changes.read_changes(run, other)
         context |= {"changes": changes, "shows_contents": access.shows_contents_of(request.actor, changes.newer)}
     return render(request, "benchmarks/compare.html", context)

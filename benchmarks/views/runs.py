@@ -168,7 +168,7 @@ def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
 
 @require_safe
 def export(request: PageRequest, public_id: str, ending: str) -> StreamingHttpResponse:
-    run = access.get_run_or_404(request.actor, public_id)
+    run = access.get_run_with_answers_or_404(request.actor, public_id)
     if ending not in WRITERS:
         raise Http404
     return export_response(run, ending, actor=request.actor, wide=request.GET.get("wide", ""))

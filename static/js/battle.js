@@ -193,6 +193,12 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault(); // otherwise the letter would be typed into the box
   next.click();
 });
+// "i" leads to the instructions of a review.
+document.addEventListener("keydown", (event) => {
+  if (event.key.toLowerCase() !== "i" || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!event.target.closest("input, textarea, select")) document.querySelector("[data-instructions]")?.click();
+});
+
 document.addEventListener("click", (event) => {
   const link = event.target.closest("[data-next-battle], [data-ask-again]");
   if (!link) return;

@@ -22,6 +22,7 @@ APPS = (
     "gateway",
     "leaderboard",
     "models_registry",
+    "reviews",
     "routing",
     "site_content",
     "uploads",

@@ -19,6 +19,7 @@ from benchmarks import actions  # noqa: E402
 from benchmarks.actions import EntrantRequest  # noqa: E402
 from benchmarks.models import Run, RunItem  # noqa: E402
 from models_registry.models import LanguageModel  # noqa: E402
+from reviews import actions as reviews  # noqa: E402
 from tests.worlds.benchmarks import judged_runs, samples  # noqa: E402
 
 
@@ -41,11 +42,19 @@ def main() -> None:
     for number, item in enumerate(items[: len(items) // 2]):
         samples.answer(item, item.case.expected[0], is_right=number % 4 > 0)
     Run.objects.filter(pk=running.pk).update(state="paused", reason="person", started_at=timezone.now(), spent="0.42")
+    closed = reviews.open_review(reviews.create_review(owner=member, run=sample.run, title="Capitals"))
+    reviews.close_review(closed)
+    draft = reviews.create_review(
+        owner=member, run=later, title="Which answer is better?", instructions="Prefer **short** answers.",
+        opinions_per_item=3,
+    )  # fmt: skip
+    review = reviews.open_review(draft)
     item = sample.item
     [judge, _grader] = judged_runs.judges_of_each_kind(models[0], sample.run)
     print(json.dumps({
         "template": sample.template.public_id, "run": sample.run.public_id, "running": running.public_id,
         "item": item.pk, "case": item.case_id, "later": later.public_id, "judge": judge.public_id,
+        "review": review.public_id, "closed": closed.public_id,
         "drafted": sample.template.versions.get(state="draft").cases.earliest("position").pk,
     }))  # fmt: skip
 

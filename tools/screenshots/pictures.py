@@ -169,6 +169,8 @@ BENCHMARKS = [
         "judge": "/benchmarks/judges/{judge}/", "judge-edit": "/benchmarks/judges/{judge}/edit/",
         "judging-start": "/benchmarks/r/{run}/judge/", "judgements": "/benchmarks/r/{run}/judgements/",
         "judgements-of-one": "/benchmarks/r/{run}/judgements/{judge}/?names=shown",
+        "reviews": "/reviews/", "review": "/review/{review}/", "review-settings": "/review/{review}/settings/",
+        "review-results": "/review/{closed}/results/", "review-new": "/reviews/new/?run={later}",
     }),
 ]  # fmt: skip
 TEAMS = _all(Who.MEMBER, World.PLAYED, {
@@ -265,6 +267,7 @@ LEFT_OUT = {
         "/teams/{slug}/invitations/{public_id}/revoke/", "/terms/accept/", "/uploads/{public_id}/encoding/",
         "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/", "/benchmarks/r/{public_id}/budget/",
         "/benchmarks/t/{public_id}/copy/", "/benchmarks/judges/{public_id}/archive/",
+        "/review/{public_id}/next/", "/review/{public_id}/do/{move}/",
         "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/items/{item_id}/grade/",
         "/benchmarks/r/{public_id}/publish/", "/benchmarks/import/apply/", "/benchmarks/import/columns/",
         "/teams/{slug}/models/site/", "/teams/{slug}/models/providers/{provider_id}/?*/",

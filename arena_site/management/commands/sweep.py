@@ -14,6 +14,7 @@ from benchmarks.sweep import sweep as sweep_benchmarks
 from common.valkey import heartbeat
 from common.valkey.connections import UNREACHABLE
 from models_registry.health.reachability import probe_keyless_providers
+from reviews.sweep import sweep as sweep_reviews
 from uploads.sweep import sweep as sweep_uploads
 
 INTERVAL_S = 2
@@ -49,6 +50,7 @@ def sweep() -> None:
     wake_due_questions()
     sweep_uploads()
     sweep_benchmarks()
+    sweep_reviews()
 
 
 def sweep_safely(succeeded_before: bool, *, with_probes: bool) -> bool:

@@ -17,6 +17,7 @@ from benchmarks.models import Judging, Run
 from benchmarks.preparation.run_preparation import prepare
 from benchmarks.reports.store import compute_report, store_report
 from leaderboard.releases import planning, publishing
+from models_registry.models import LanguageModel
 from routing.models import RouterSnapshot
 from site_content.actions import publish_page
 from site_content.models import PageVersion
@@ -131,6 +132,7 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
     publish_page(page=PageVersion.Page.TERMS, texts={"en": "Be kind."}, must_be_accepted=True, by=None)
     contract.ask_all(client, about_site())
     ask_about_benchmarks(ask, member.user, world.ids)
+    ask_about_reviews(ask, client, member.user)
     ask_about_auto_mode(ask, world)
     contract.ask_all(client, about_person())
     settings.ARENA_TEAMS = "members"
@@ -431,13 +433,30 @@ def ask_about_reports(ask: Callable[..., Any], run: Run, owner: User) -> None:
     assert ask("post", f"{path}rescore/", public_id=other.public_id)["state"] == "scoring"
 
 
+def ask_about_reviews(ask: Callable[..., Any], client: Client, owner: User) -> None:
+    run = samples.sample(owner, LanguageModel.objects.filter(slug__in=["ada", "bob"])).run
+    path, terms = "reviews/{public_id}/", {"title": "Which capital?", "closes_at": None, "plan": "regular"}
+    made = ask("post", "reviews/", {"run": run.public_id, **terms})["id"]
+    ask("patch", path, {"hides_results": True}, public_id=made)
+    assert ask("post", f"{path}open/", public_id=made)["items"] == 7
+    battle = ask("post", f"{path}next/", public_id=made)
+    assert (battle["mode"], battle["sides"]) == ("review", None)
+    client.post(f"/api/v1/battles/{battle['id']}/vote/", {"choice": "left"}, "application/json")
+    assert ask("get", f"{path}progress/", public_id=made)["knew_answers"] == 1
+    ask("get", path, public_id=made)
+    assert ask("get", "reviews/")["count"] == 1
+    ask("post", f"{path}close/", public_id=made)
+    assert ask("get", f"{path}results/", public_id=made)["excluded"] == {"knew_answers": 1}
+    ask("post", f"{path}withdraw/", public_id=made)
+
+
 @pytest.mark.slow
 def test_empty_responses_match_schema(client: Client):
     make.model(slug="ada")
     contract = Contract()
     for route, query in [
         ("me/", ""), ("boards/", ""), ("leaderboard/", ""), ("leaderboard/matrix/", ""), ("leaderboard/snapshots/", ""),
-        ("sessions/", ""), ("models/", ""), ("benchmarks/templates/", ""), ("benchmarks/runs/", ""),
+        ("sessions/", ""), ("models/", ""), ("benchmarks/templates/", ""), ("benchmarks/runs/", ""), ("reviews/", ""),
         ("leaderboard/history/", "?models=ada"), ("route/decisions/", ""), ("route/snapshots/", ""),
     ]:  # fmt: skip
         contract.ask(client, "get", route, query=query)

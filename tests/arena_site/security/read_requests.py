@@ -21,6 +21,7 @@ class Arena:
     browser: str = ""
     battles: list[Battle] = field(default_factory=list)
     run: str = "none"
+    review: str = "none"
     item: int = 1
     case: int = 1
 
@@ -64,6 +65,7 @@ IDS: dict[tuple[str, ...], Callable[[Arena], list[str]]] = {
     ("/api/v1/benchmarks/runs/",): lambda arena: [arena.run],
     ("/api/v1/benchmarks/items/",): lambda arena: [f"{arena.run}-{arena.item}"],
     ("/api/v1/benchmarks/", "/api/v1/judges/"): lambda arena: ["none"],
+    ("/api/v1/reviews/",): lambda arena: [arena.review],
     ("/api/v1/route/decisions/",): lambda arena: ["none"],
     ("/models/icons/",): lambda arena: ["none"],
     ("/v1/models/{name}", "/v1/{rest}"): lambda arena: ["none"],
@@ -104,6 +106,8 @@ def _filled(address: str, arena: Arena) -> list[str]:
         public_id = arena.run if address.startswith("/benchmarks/r/") else "none"
         numbers = {"item_id": arena.item, "case_id": arena.case, "file_id": 1, "judge_id": "none", "test_id": "none"}
         return [address.format(public_id=public_id, move="pause", ending="csv", **numbers)]
+    if address.startswith("/review/"):
+        return [address.format(public_id=arena.review, move="close")]
     if address.startswith(("/teams/", "/api/v1/teams/")):
         return [address.format(slug="none", public_id="none")]
     if address == "/api/v1/releases/{day}/{name}":

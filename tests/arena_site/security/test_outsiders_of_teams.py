@@ -22,6 +22,7 @@ from battles.models import Category
 from common.ids import new_public_id
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel
+from reviews.actions import create_review, open_review
 from routing.models import Rule
 from tests import api_fixtures, make
 from tests.arena_site.security import url_access
@@ -115,6 +116,7 @@ def _ids(team: Team, owner: User, owned: api_fixtures.World, model: LanguageMode
     snapshot = AggregationRun.objects.filter(team=team).latest("pk").public_id
     sample = benchmark_samples.sample(owned.actor.user, [model, *api_fixtures.contestants()][:2], team)
     judge = judged_runs.judge(model, owned.actor.user, team=team)
+    review = open_review(create_review(owner=owned.actor.user, run=sample.run))
     category = Category.of_every_owner.create(team=team, slug="optics", name="Optics", phrases=["lens"])
     rule = Rule.objects.create(team=team, target="model", model=model)
     case = sample.template.versions.get(state="draft").cases.earliest("pk")
@@ -160,6 +162,8 @@ def _ids(team: Team, owner: User, owned: api_fixtures.World, model: LanguageMode
         "/api/v1/benchmarks/items/": {"public_id": f"{sample.run.public_id}-{sample.item.pk}"},
         "/api/v1/judges/": {"public_id": judge.public_id},
         "/api/v1/benchmarks/imports/": {"public_id": new_public_id()},
+        "/review/": {"public_id": review.public_id, "move": "close"},
+        "/api/v1/reviews/": {"public_id": review.public_id},
     }
 
 

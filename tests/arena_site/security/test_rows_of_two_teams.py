@@ -50,7 +50,7 @@ OF_ONE_TEAM = {
 TESTED_BY_THEIR_APPS = {
     "benchmarks_template", "benchmarks_run", "benchmarks_reply", "benchmarks_judge", "uploads_upload",
     "battles_category", "battles_moderationrule", "battles_promptsuggestion", "battles_routingdecision",
-    "routing_routersnapshot", "gateway_exchange",
+    "routing_routersnapshot", "gateway_exchange", "reviews_review",
 }  # fmt: skip
 
 

@@ -183,6 +183,19 @@ BENCHMARKS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/benchmarks/runs/{public_id}/stream/": READ,
     "/api/v1/benchmarks/items/{public_id}/": READ,
 }
+# Reviews: their audience, and those who manage them (tests/reviews/test_access.py).
+REVIEWS = [
+    "/reviews/", "/reviews/new/", "/review/{public_id}/", "/review/{public_id}/next/", "/review/{public_id}/results/",
+    "/review/{public_id}/settings/", "/review/{public_id}/do/{move}/",
+]  # fmt: skip
+REVIEWS_API: dict[str, dict[str, Scope]] = {
+    "/api/v1/reviews/": {**READ, **BENCHMARK},
+    "/api/v1/reviews/{public_id}/": {**READ, "PATCH": Scope.BENCHMARK},
+    **{f"/api/v1/reviews/{{public_id}}/{move}/": BENCHMARK for move in ("open", "close", "withdraw")},
+    "/api/v1/reviews/{public_id}/next/": VOTE,
+    "/api/v1/reviews/{public_id}/progress/": READ,
+    "/api/v1/reviews/{public_id}/results/": READ,
+}
 # One's own teams, and links into teams (tests/accounts/teams).
 TEAMS_OF_ONE = ["/teams/", "/teams/new/", "/teams/join/", "/teams/place/", "/api/v1/teams/"]
 # A team's URLs: the right that each method needs; None: any role (test_teams.py).
@@ -236,6 +249,6 @@ GATEWAY = [
 ]  # fmt: skip
 TABLES = (
     OPEN, GATEWAY, SIGNED, PUBLISHED, OWN, EXPORTS, STAFF_EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFF_PAGES, OWNED,
-    OWNED_PAGES, TEAMS_OF_ONE, TEAMS, BENCHMARKS, BENCHMARKS_API, MEMBERS_TOKENS, MEMBERS_BROWSERS,
-    MEMBERS_BROWSERS_API,
+    OWNED_PAGES, TEAMS_OF_ONE, TEAMS, BENCHMARKS, BENCHMARKS_API, REVIEWS, REVIEWS_API, MEMBERS_TOKENS,
+    MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
 )  # fmt: skip

@@ -4,11 +4,17 @@ import pytest
 
 from accounts.actor import Actor
 from battles import series
-from battles.models import Battle
+from battles.models import Battle, Vote
 
 
 class Reviews:
     """Owner of series: members read the board of one."""
+
+    def url(self, series: str) -> str:
+        return f"/about/{series}/"
+
+    def choices(self, series: str) -> Collection[str]:
+        return ["left", "right"] if series == "without-ties" else Vote.Choice.values
 
     def next_url(self, battle: Battle) -> str:
         return f"/next/{battle.series}/"

@@ -95,7 +95,7 @@ def test_next_answers_follow_where_review_has_some(browser: Client, battle: Batt
     before = browser.get(battle.get_absolute_url()).text
     assert "/next/a-review/" not in before
     browser.post(f"/battles/{battle.public_id}/vote/", {"choice": "left"})
-    assert 'href="/next/a-review/" data-next-answers' in browser.get(battle.get_absolute_url()).text
+    assert 'action="/next/a-review/"' in browser.get(battle.get_absolute_url()).text
 
 
 def test_vote_without_script_leads_to_battle(browser: Client, battle: Battle):

@@ -14,6 +14,7 @@ REASON_TEXTS = {
     "incomplete": "an answer was stopped.",
     "operator": "the operator excluded it.",
     "over_daily_cap": "you or your network reached the daily limit.",
+    "knew_answers": "you could read these answers with their names before.",
 }
 
 

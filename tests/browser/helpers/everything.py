@@ -71,6 +71,8 @@ from leaderboard.models import AggregationRun, AnomalyReview  # noqa: E402
 from models_registry.models import LanguageModel, Provider  # noqa: E402
 from models_registry.models.catalogues import Catalogue, CatalogueChange  # noqa: E402
 from models_registry.providers.catalogue import Offer  # noqa: E402
+from reviews import actions as reviews  # noqa: E402
+from reviews.models import Review  # noqa: E402
 from routing.models import Rule  # noqa: E402
 from site_content.actions import publish_page  # noqa: E402
 from site_content.models import PageVersion  # noqa: E402
@@ -167,6 +169,7 @@ def add_states(user: User, world: World) -> list[str]:
     sample = benchmark_samples.Sample(run.version.template, run)
     benchmark_samples.change_draft(sample)
     grade_item(grader=user, item=sample.item, kind="stars", value=4, comment="Short.")
+    of_reviews = add_reviews(user, run)
     models = [entrant.model for entrant in run.entrants.select_related("model") if entrant.model is not None]
     later = benchmark_samples.finished_run(user, run.version, models[::-1])
     paused = benchmark_samples.live_run(user, run.version, models)
@@ -176,6 +179,7 @@ def add_states(user: User, world: World) -> list[str]:
         f"/benchmarks/r/{paused.public_id}/",
         *add_judges(run, models),
         *add_team_runs(user, models),
+        *of_reviews,
         link,
     ]
 
@@ -188,6 +192,19 @@ def add_judges(run: Run, models: Sequence[LanguageModel]) -> list[str]:
         f"{pages[0]}?only=controls", f"{pages[0]}?names=shown", pages[1],
         f"/benchmarks/judges/{judges[1].public_id}/edit/",
         f"/benchmarks/judges/new/?run={run.public_id}&item={run.items.earliest('pk').pk}",
+    ]  # fmt: skip
+
+
+def add_reviews(user: User, run: Run) -> list[str]:
+    """Add an open review, a draft and a closed one of the run; return paths of their pages."""
+    opened = reviews.create_review(
+        owner=user, run=run, title="Which capital?", instructions="Prefer **short** answers."
+    )
+    draft, closed = (reviews.create_review(owner=user, run=run, title=title) for title in ("Draft", "Capitals"))
+    reviews.close_review(reviews.open_review(closed))
+    reviews.open_review(opened)
+    return [
+        f"/review/{draft.public_id}/settings/", f"/review/{closed.public_id}/results/",
     ]  # fmt: skip
 
 
@@ -269,8 +286,11 @@ def fill_in(address: str, world: World) -> list[str]:
             "judge_id": judge.public_id,
         },
         "/benchmarks/judges/": {"public_id": judge.public_id},
+        "/review/": {"public_id": Review.objects.get(title="Which capital?").public_id, "move": "close"},
         "/admin/{app_label}/": {"app_label": "battles"},
     }  # fmt: skip
+    if address == "/reviews/new/":
+        return [f"{address}?run={item.run.public_id}"]
     if address == "/s/{public_id}/":
         return [address.format(public_id=public_id) for public_id in ids["sessions"]]
     for beginning, values in by_beginning.items():

@@ -1,0 +1,101 @@
+"""Who sees, judges and manages a review; all others get 404."""
+
+from django.db.models import Q, QuerySet
+from django.http import Http404
+
+from accounts.actor import Actor
+from accounts.teams.roles import Right, teams_with
+from benchmarks.models import Run
+from common.errors import NotAllowed
+from reviews.models import Review, RunReader
+
+_SHOWN = (Review.State.OPEN, Review.State.CLOSED)
+
+
+def _own(actor: Actor) -> Q:
+    """Filter to personal reviews of the member, and those of teams whose things the member sees."""
+    own = Q(team__in=list(teams_with(actor.memberships, Right.SEE)))
+    if actor.user is not None and not actor.is_limited_from(None):
+        own |= Q(owner=actor.user, team=None)
+    return own
+
+
+def _asked(actor: Actor) -> Q:
+    """Filter to reviews whose audience the person belongs to."""
+    asked = Q(audience=Review.Audience.TEAM, team__in=list(actor.memberships))
+    if actor.user is not None:
+        asked |= Q(audience=Review.Audience.OWNER, owner=actor.user, team__in=list(actor.memberships))
+    if not actor.is_limited_from(None):
+        audiences = [Review.Audience.EVERYONE]
+        if actor.user is not None:
+            audiences.append(Review.Audience.MEMBERS)
+            asked |= Q(audience=Review.Audience.OWNER, owner=actor.user, team=None)
+        asked |= Q(audience__in=audiences)
+    return asked
+
+
+def owned_reviews(actor: Actor) -> QuerySet[Review]:
+    return Review.objects.filter(_own(actor))
+
+
+def asked_reviews(actor: Actor) -> QuerySet[Review]:
+    """Return open reviews that ask the person."""
+    return Review.objects.open().filter(_asked(actor))
+
+
+def readable_reviews(actor: Actor) -> QuerySet[Review]:
+    return Review.objects.filter(_own(actor) | (_asked(actor) & Q(state__in=_SHOWN)))
+
+
+def get_review_or_404(actor: Actor, public_id: str, *, to_change: bool = False) -> Review:
+    found = readable_reviews(actor).select_related("run__version__template", "team").filter(public_id=public_id)
+    review = found.first()
+    if review is None:
+        raise Http404
+    if to_change and not may_manage(actor, review):
+        if Review.objects.filter(_own(actor), pk=review.pk).exists():
+            raise NotAllowed  # a team's, which the member only reads
+        raise Http404
+    return review
+
+
+def may_manage(actor: Actor, review: Review) -> bool:
+    """Members of a team manage what they made, others by their right."""
+    is_maker = actor.user is not None and review.owner_id == actor.user.pk
+    if review.team_id is None:
+        return is_maker and not actor.is_limited_from(None)
+    return review.team_id in teams_with(actor.memberships, Right.USE if is_maker else Right.EDIT)
+
+
+def belongs_to_audience(actor: Actor, review: Review) -> bool:
+    """Return whether the person may vote while the review takes votes; as _asked, without a query."""
+    if actor.is_limited_from(review.team_id):
+        return False
+    match Review.Audience(review.audience):
+        case Review.Audience.TEAM:
+            return review.team_id in actor.memberships
+        case Review.Audience.OWNER:
+            is_owner = actor.user is not None and review.owner_id == actor.user.pk
+            return is_owner and (review.team_id is None or review.team_id in actor.memberships)
+        case Review.Audience.MEMBERS:
+            return actor.user is not None
+    return True
+
+
+def knows_answers(actor: Actor, review: Review) -> bool:
+    """Return whether the person owns the answers or has read them with names."""
+    if actor.user is not None and actor.user.pk in _owners(review):
+        return True
+    return actor.is_known and RunReader.objects.filter(run=review.run_id, person=actor.key).exists()
+
+
+def _owners(review: Review) -> set[int | None]:
+    return {review.owner_id, None if review.run is None else review.run.owner_id}
+
+
+def hides_answers(actor: Actor, run: Run) -> bool:
+    """Return whether an open review hides the run's answers from the person: from all but the owners."""
+    reviews = Review.objects.open().filter(run=run)
+    if actor.user is None:
+        return reviews.exists()
+    return run.owner_id != actor.user.pk and reviews.exclude(owner=actor.user).exists()

@@ -1,0 +1,175 @@
+"""A review from its draft to its end. Every change of a state locks the review's row."""
+
+import secrets
+from datetime import datetime
+from typing import TypedDict, Unpack
+
+from django.db import transaction
+from django.db.models.functions import Now
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accounts.models import Team, User
+from benchmarks.models import Run
+from common.errors import InvalidInput
+from reviews.actions.pairs import read_pairs
+from reviews.errors import NothingToReview, ReviewState
+from reviews.models import Review, ReviewItem
+from reviews.publishing import publish_after_commit
+
+BATCH = 2_000
+
+
+class ReviewTerms(TypedDict, total=False):
+    title: str
+    instructions: str
+    audience: str
+    plan: str
+    opinions_per_item: int
+    most_per_person: int | None
+    takes_ties: bool
+    takes_both_bad: bool
+    hides_results: bool
+    opens_at: datetime | None
+    closes_at: datetime | None
+
+
+# What may change while people vote.
+CHANGEABLE = {"title", "closes_at"}
+
+
+def create_review(*, owner: User, run: Run, **terms: Unpack[ReviewTerms]) -> Review:
+    """Store a draft in the run's place. Raises ReviewState for a run that has not ended, and InvalidInput."""
+    _require_ended(run)
+    defaults: dict[str, str] = {"audience": Review.Audience.MEMBERS if run.team_id is None else Review.Audience.TEAM}
+    defaults["title"] = (run.name or run.version.template.name)[:120]
+    review = Review(owner=owner, run=run, team=run.team, seed=secrets.randbits(32), **{**defaults, **terms})
+    _check(review, run.team)
+    review.save()
+    review.refresh_from_db(fields=["created_at"])
+    return review
+
+
+def _require_ended(run: Run) -> None:
+    if run.state not in (Run.State.DONE, Run.State.CANCELLED):
+        raise ReviewState(_("The run has not ended. Wait until it has all its answers."))
+
+
+@transaction.atomic
+def change_review(review: Review, **terms: Unpack[ReviewTerms]) -> Review:
+    """Raises ReviewState for terms that people are already asked under, and InvalidInput."""
+    stored = Review.objects.lock(review.pk)
+    changed = {name for name, value in terms.items() if getattr(stored, name) != value}
+    if stored.state == Review.State.OPEN and not changed <= CHANGEABLE:
+        raise ReviewState(_("An open review changes only its title and its deadline."))
+    if changed and stored.state not in (Review.State.DRAFT, Review.State.OPEN):
+        raise ReviewState
+    for name in changed:
+        setattr(stored, name, terms[name])  # type: ignore[literal-required]
+    _check(stored, stored.team)
+    if changed:
+        stored.save(update_fields=sorted(changed))
+    return stored
+
+
+def _check(review: Review, team: Team | None) -> None:
+    """Raise InvalidInput for terms that contradict each other."""
+    problems: dict[str, list[str]] = {}
+    if (review.audience in Review.OF_TEAMS) != (team is not None) and review.audience != Review.Audience.OWNER:
+        sentence = _("A review of a team asks the team.") if team else _("Only a review of a team asks a team.")
+        problems["audience"] = [sentence]
+    is_held_out = review.run is not None and review.run.version.template.held_out
+    if is_held_out and review.audience in (Review.Audience.MEMBERS, Review.Audience.EVERYONE):
+        problems["audience"] = [_("The template is held out: others must not see its questions.")]
+    if review.closes_at is not None:
+        if review.closes_at <= timezone.now():
+            problems["closes_at"] = [_("Choose a time in the future.")]
+        elif review.opens_at is not None and review.closes_at <= review.opens_at:
+            problems["closes_at"] = [_("Choose a time after the opening.")]
+    if problems:
+        raise InvalidInput(fields=problems)
+
+
+@transaction.atomic
+def open_review(review: Review) -> Review:
+    """Store the pairs and take votes. Raises ReviewState, NothingToReview and InvalidInput."""
+    review = Review.objects.lock(review.pk)
+    if review.state != Review.State.DRAFT or review.run is None:
+        raise ReviewState
+    _check(review, review.team)
+    _require_ended(Run.objects.lock(review.run.pk))  # nor is it asked again meanwhile
+    pairs = read_pairs(review)
+    if not pairs.items:
+        raise NothingToReview(_("The run has no two whole answers of different models to the same prompt."))
+    if len(pairs.items) > Review.MAX_ITEMS:
+        sentence = _("A review has at most %(most)s pairs, this one would have %(n)s. Choose the smaller plan.")
+        raise NothingToReview(sentence % {"most": Review.MAX_ITEMS, "n": len(pairs.items)})
+    ReviewItem.objects.bulk_create(pairs.items, batch_size=BATCH)
+    review.item_count = len(pairs.items)
+    review.left_out = {reason: n for reason, n in pairs.left_out.items() if n}
+    review.state, review.opened_at = Review.State.OPEN, timezone.now()
+    review.save(update_fields=["item_count", "left_out", "state", "opened_at"])
+    return review
+
+
+@transaction.atomic
+def close_review(review: Review, *, by: Review.Ending = Review.Ending.OWNER) -> Review:
+    """Take no more votes, and publish the results. Raises ReviewState."""
+    review = Review.objects.lock(review.pk)
+    if review.state != Review.State.OPEN:
+        raise ReviewState
+    review.state, review.ended_by, review.ended_at = Review.State.CLOSED, by, timezone.now()
+    review.save(update_fields=["state", "ended_by", "ended_at"])
+    publish_after_commit(review)
+    return review
+
+
+def close_due() -> None:
+    """Close reviews whose deadline is over or that have all their opinions."""
+    for review in Review.objects.past_deadline().order_by("pk"):
+        _close_if_open(review, Review.Ending.DEADLINE)
+
+
+def close_complete(review: Review) -> None:
+    """Close the review if every pair has its opinions."""
+    if not review.items.filter(opinions__lt=review.opinions_per_item).exists():
+        _close_if_open(review, Review.Ending.QUOTA)
+
+
+def _close_if_open(review: Review, by: Review.Ending) -> None:
+    try:
+        close_review(review, by=by)
+    except ReviewState:
+        return  # another process closed it
+
+
+@transaction.atomic
+def withdraw_review(review: Review) -> Review:
+    """End a review without results; its votes stay in the log. Raises ReviewState."""
+    review = Review.objects.lock(review.pk)
+    if review.state not in (Review.State.OPEN, Review.State.CLOSED):
+        raise ReviewState
+    review.state, review.ended_at = Review.State.WITHDRAWN, timezone.now()
+    review.save(update_fields=["state", "ended_at"])
+    return review
+
+
+def delete_review(review: Review) -> None:
+    """Delete a draft. Raises ReviewState for others, whose votes need it."""
+    if not Review.objects.filter(pk=review.pk, state=Review.State.DRAFT).delete()[0]:
+        raise ReviewState
+
+
+def forget_run(run: Run) -> None:
+    """Delete drafts of a run that is being deleted, and let ended reviews go on without its answers."""
+    Review.objects.filter(run=run, state=Review.State.DRAFT).delete()
+    items = ReviewItem.objects.filter(review__run=run)
+    items.update(case=None, first_item=None, second_item=None)
+    Review.objects.filter(run=run).update(run=None)
+
+
+def withdraw_of(owner_id: int) -> None:
+    """Withdraw a member's personal open reviews and delete the drafts."""
+    own = Review.objects.filter(owner=owner_id, team=None)
+    own.filter(state=Review.State.DRAFT).delete()
+    own.open().update(state=Review.State.WITHDRAWN, ended_at=Now())

@@ -1,0 +1,104 @@
+"""Pairs of a run's answers that people can compare, and the reasons why others are left out."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from battles.text.self_identification import leaks_identity
+from benchmarks.models import Entrant, ItemReply, RunItem
+from models_registry.models import LanguageModel
+from reviews.drawing import pairs_of
+from reviews.models import Review, ReviewItem
+
+ANSWERED = (RunItem.State.ANSWERED, RunItem.State.SCORED)
+# Finish reasons; some providers give none.
+_WHOLE = ("stop", "")
+
+
+@dataclass
+class Pairs:
+    """items: not stored yet. left_out: numbers of pairs by reason."""
+
+    items: list[ReviewItem] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=lambda: dict.fromkeys(Review.LEFT_OUT, 0))
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """reason: a key of Review.LEFT_OUT, "" for an answer that can be compared."""
+
+    item: int
+    entrant: Entrant
+    reason: str
+
+
+def read_pairs(review: Review) -> Pairs:
+    """Return the pairs of whole answers of the same case, repeat and prompt that the review's plan takes."""
+    run, pairs = review.run, Pairs()
+    if run is None:
+        return pairs
+    entrants = {entrant.pk: entrant for entrant in run.entrants.select_related("model", "prompt")}
+    replies = _replies(entrants.values())
+    groups: dict[tuple[int, int, int], list[_Answer]] = defaultdict(list)
+    items = RunItem.objects.filter(entrant__in=entrants).order_by("case", "repeat", "pk")
+    tags = {}
+    for pk, entrant_id, case, repeat, state, of_case in items.values_list(
+        "pk", "entrant", "case", "repeat", "state", "case__tags"
+    ):
+        entrant = entrants[entrant_id]
+        reason = _reason(entrant, state, replies.get(pk, []), run.version.parameters)
+        groups[entrant.prompt_id, case, repeat].append(_Answer(pk, entrant, reason))
+        tags[case] = of_case[0] if of_case else ""
+    cells: dict[tuple[int, int, str], int] = {}
+    for (prompt, case, repeat), answers in groups.items():
+        _count_left_out(pairs.left_out, answers)
+        by_item = {answer.item: answer.entrant for answer in answers if not answer.reason}
+        plan = pairs_of(list(by_item), review.plan, seed=f"{review.seed} {prompt} {case} {repeat}")  # type: ignore[arg-type]
+        for first, second in plan:
+            models = (by_item[first].model_id or 0, by_item[second].model_id or 0)
+            key = (min(models), max(models), tags[case])
+            pairs.items.append(
+                ReviewItem(
+                    review=review, case_id=case, repeat=repeat, first_item_id=first, second_item_id=second,
+                    first_model_id=models[0], second_model_id=models[1], cell=cells.setdefault(key, len(cells)),
+                )
+            )  # fmt: skip
+    return pairs
+
+
+def _replies(entrants: Iterable[Entrant]) -> dict[int, list[str]]:
+    """Return a reason or "" for each turn, by item."""
+    reasons: dict[int, list[str]] = defaultdict(list)
+    for entrant in entrants:
+        replies = ItemReply.objects.filter(item__entrant=entrant).order_by("item", "turn")
+        stored = replies.values_list("item", "reply__finish_reason", "reply__text")
+        for item, finish_reason, text in stored.iterator(chunk_size=500):
+            leaks = entrant.model is not None and _names_itself(text, entrant.model)
+            reasons[item].append("cut" if finish_reason not in _WHOLE else "names_itself" if leaks else "")
+    return reasons
+
+
+def _names_itself(text: str, model: LanguageModel) -> bool:
+    names = [model.name, *model.aliases]
+    if not model.upstream_name.isalpha():  # a plain word would match ordinary text
+        names.append(model.upstream_name)
+    return leaks_identity(text, names=names, organization=model.organization)
+
+
+def _reason(entrant: Entrant, state: str, replies: list[str], parameters: object) -> str:
+    if entrant.model is None:
+        return "imported"
+    if entrant.parameters != parameters:
+        return "parameters"
+    if state not in ANSWERED or len(replies) != 1 + len(entrant.prompt.turns):
+        return "failed"
+    return next((reason for reason in Review.LEFT_OUT if reason in replies), "")
+
+
+def _count_left_out(left_out: dict[str, int], answers: list[_Answer]) -> None:
+    """Add the pairs that each reason takes away from those that are left."""
+    left = len(answers)
+    for reason in Review.LEFT_OUT:
+        after = left - sum(answer.reason == reason for answer in answers)
+        left_out[reason] += (left * (left - 1) - after * (after - 1)) // 2
+        left = after

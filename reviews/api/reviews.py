@@ -1,0 +1,118 @@
+from collections.abc import Callable
+from typing import cast
+
+from django.db import transaction
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.viewsets import ViewSet
+
+from accounts.actor import ActorRequest, ensure_known_actor
+from accounts.api.idempotency import idempotent
+from accounts.models import Scope
+from battles.payload_types import BattlePayload
+from battles.payloads import battle_payload
+from battles.queries import get_battle
+from benchmarks import access as runs
+from benchmarks.api.requests import actor_of, member_of, validated
+from common.api_responses import Created, NoContent, PayloadResponse, paginated_together
+from common.errors import NotAllowed, NotFound
+from common.payload_types import Page
+from reviews import access, actions
+from reviews.api.serializers import NewReviewSerializer, ReviewTermsSerializer
+from reviews.boards import read_review_board
+from reviews.errors import ResultsHidden
+from reviews.models import Review
+from reviews.payload_types import ReviewPayload, ReviewProgressPayload, ReviewResultsPayload
+from reviews.payloads import progress_payload, results_payload, review_payload
+from reviews.queries import read_progress, read_totals, voted_by
+
+
+class ReviewViewSet(ViewSet):
+    scopes = {"POST": Scope.BENCHMARK, "PATCH": Scope.BENCHMARK}
+    lookup_field = "public_id"
+
+    def get_object(self, *, to_change: bool = False) -> Review:
+        return access.get_review_or_404(actor_of(self.request), self.kwargs["public_id"], to_change=to_change)
+
+    def _payload(self, review: Review) -> ReviewPayload:
+        actor = actor_of(self.request)
+        return review_payload(review, actor, voted=voted_by(actor, [review])[review.pk])
+
+    def list(self, request: Request) -> PayloadResponse[Page[ReviewPayload]]:
+        actor = actor_of(request)
+        reviews = access.readable_reviews(actor).select_related("run", "team").order_by("-created_at", "-pk")
+
+        def payloads(page: list[Review]) -> list[ReviewPayload]:
+            voted = voted_by(actor, page)
+            return [review_payload(review, actor, voted=voted[review.pk]) for review in page]
+
+        return paginated_together(reviews, request, payloads)
+
+    @idempotent
+    def create(self, request: Request) -> Created[ReviewPayload]:
+        member, data = member_of(request), validated(NewReviewSerializer(data=request.data))
+        run = runs.get_run_or_404(actor_of(request), data.pop("run"))
+        if not runs.may_change(actor_of(request), run):
+            raise NotAllowed if runs.team_of(actor_of(request), run) is not None else NotFound
+        opens = data.pop("open")
+        with transaction.atomic():
+            review = actions.create_review(owner=member, run=run, **data)
+            if opens:
+                review = actions.open_review(review)
+        return Created(self._payload(review))
+
+    def retrieve(self, request: Request, public_id: str) -> PayloadResponse[ReviewPayload]:
+        return PayloadResponse(self._payload(self.get_object()))
+
+    def partial_update(self, request: Request, public_id: str) -> PayloadResponse[ReviewPayload]:
+        review = self.get_object(to_change=True)
+        actions.change_review(review, **validated(ReviewTermsSerializer(data=request.data)))
+        return PayloadResponse(self._payload(self.get_object()))
+
+    def _move(self, change: Callable[[Review], Review]) -> PayloadResponse[ReviewPayload]:
+        change(self.get_object(to_change=True))
+        return PayloadResponse(self._payload(self.get_object()))
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def open(self, request: Request, public_id: str) -> PayloadResponse[ReviewPayload]:
+        return self._move(actions.open_review)
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def close(self, request: Request, public_id: str) -> PayloadResponse[ReviewPayload]:
+        return self._move(actions.close_review)
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def withdraw(self, request: Request, public_id: str) -> PayloadResponse[ReviewPayload]:
+        return self._move(actions.withdraw_review)
+
+    @action(detail=True, methods=["get"])
+    def progress(self, request: Request, public_id: str) -> PayloadResponse[ReviewProgressPayload]:
+        review = self.get_object(to_change=True)
+        return PayloadResponse(progress_payload(read_progress(review)))
+
+    @action(detail=True, methods=["get"])
+    def results(self, request: Request, public_id: str) -> PayloadResponse[ReviewResultsPayload]:
+        review = self.get_object()
+        if not review.shows_results:
+            raise ResultsHidden
+        return PayloadResponse(results_payload(review, read_totals(review), read_review_board(review)))
+
+
+class NextBattle(ViewSet):
+    scopes = {"POST": Scope.VOTE}
+    lookup_field = "public_id"
+
+    @idempotent
+    def create(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload] | NoContent:
+        """Return a battle, or 204 if nothing is left for the person."""
+        review = access.get_review_or_404(actor_of(request), public_id)
+        if not access.belongs_to_audience(actor_of(request), review):
+            raise NotAllowed
+        actor = ensure_known_actor(cast(ActorRequest, request._request))
+        battle = actions.next_battle(actor, review)
+        if battle is None:
+            return NoContent()
+        return PayloadResponse(battle_payload(get_battle(battle.pk), token=actor.token))

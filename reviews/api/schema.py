@@ -1,0 +1,67 @@
+"""OpenAPI operations of reviews."""
+
+from common.api.schema import Operation, Operations
+from common.errors import NotAllowed, NotFound
+from reviews import errors
+from reviews.api.reviews import NextBattle, ReviewViewSet
+from reviews.api.serializers import NewReviewSerializer, ReviewTermsSerializer
+
+_TERMS = {"title": "Which capital?", "instructions": "Prefer short answers.", "opinions_per_item": 3}
+
+OPERATIONS: Operations = {
+    (ReviewViewSet, "list"): Operation(
+        summary="Reviews",
+        description="Your own, your teams', and open and closed ones that ask you, the newest first.",
+    ),
+    (ReviewViewSet, "create"): Operation(
+        summary="Make a review of a run",
+        description="People compare the run's stored answers two by two, without names; no model is called. A draft "
+        "takes votes after `open/`, or at once with `open`. Pairs are whole answers to the same prompt, none of which "
+        "names its model. A review of a team's run asks the owner or the team.",
+        takes=NewReviewSerializer,
+        example={"run": "2jUQ7iGJ4w8cBCQAZ3kXhA", **_TERMS},
+        refuses=(NotFound, NotAllowed, errors.ReviewState, errors.NothingToReview),
+    ),
+    (ReviewViewSet, "retrieve"): Operation(
+        summary="A review",
+        description="`run` is for those who own or see it, null for others. `left_out` has numbers of pairs by reason.",
+    ),
+    (ReviewViewSet, "partial_update"): Operation(
+        summary="Change a review's terms",
+        description="Of an open review, only the title and the deadline change.",
+        takes=ReviewTermsSerializer,
+        example=_TERMS,
+        refuses=(NotAllowed, errors.ReviewState),
+    ),
+    (ReviewViewSet, "open"): Operation(
+        summary="Open a draft",
+        description="From then on, the run's answers are hidden from everybody but the owner until the close.",
+        refuses=(NotAllowed, errors.ReviewState, errors.NothingToReview),
+    ),
+    (ReviewViewSet, "close"): Operation(
+        summary="Close a review early",
+        description="It takes no more votes, and its results are published.",
+        refuses=(NotAllowed, errors.ReviewState),
+    ),
+    (ReviewViewSet, "withdraw"): Operation(
+        summary="End a review without results",
+        description="The votes stay in the log, and count nowhere.",
+        refuses=(NotAllowed, errors.ReviewState),
+    ),
+    (ReviewViewSet, "progress"): Operation(
+        summary="Progress of a review",
+        description="For those who manage it. It tells no winner.",
+        refuses=(NotAllowed,),
+    ),
+    (ReviewViewSet, "results"): Operation(
+        summary="Results of a review",
+        description="After the close, unless the review shows them before; 409 until then, also for the owner.",
+        refuses=(errors.ResultsHidden,),
+    ),
+    (NextBattle, "create"): Operation(
+        summary="The next battle of a review",
+        description="The battle that waits for your vote, or a new one; 204 if nothing is left for you now. Vote with "
+        "`POST battles/{id}/vote/`. It is kept for you for 15 minutes, and you can vote later, too.",
+        refuses=(NotAllowed, errors.ReviewTakesNoVotes),
+    ),
+}

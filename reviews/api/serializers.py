@@ -1,0 +1,27 @@
+from rest_framework import serializers
+
+from common.api.fields import ChoiceField
+from reviews.models import Review
+
+
+class ReviewTermsSerializer(serializers.Serializer[None]):
+    """most_per_person, opens_at, closes_at: null for none."""
+
+    title = serializers.CharField(max_length=Review.MAX_TITLE, required=False)
+    instructions = serializers.CharField(max_length=Review.MAX_INSTRUCTIONS, allow_blank=True, required=False)
+    audience = ChoiceField(choices=Review.Audience.choices, required=False)
+    plan = ChoiceField(choices=Review.Plan.choices, required=False)
+    opinions_per_item = serializers.IntegerField(min_value=1, max_value=Review.MAX_OPINIONS, required=False)
+    most_per_person = serializers.IntegerField(min_value=1, max_value=Review.MAX_ITEMS, allow_null=True, required=False)
+    takes_ties = serializers.BooleanField(required=False)
+    takes_both_bad = serializers.BooleanField(required=False)
+    hides_results = serializers.BooleanField(required=False)
+    opens_at = serializers.DateTimeField(allow_null=True, required=False)
+    closes_at = serializers.DateTimeField(allow_null=True, required=False)
+
+
+class NewReviewSerializer(ReviewTermsSerializer):
+    """run: one of yours, or of a team in which you may change it. open: at once, else it is a draft."""
+
+    run = serializers.CharField(max_length=40)
+    open = serializers.BooleanField(default=False)

@@ -1,0 +1,35 @@
+from django.utils.translation import gettext_lazy as _
+
+from common.errors import ArenaError, InvalidInput
+
+
+class ReviewState(ArenaError):
+    code = "wrong_state"
+    message = _("The review is in a state in which this is not possible.")
+    http_status = 409
+
+
+class ReviewTakesNoVotes(ReviewState):
+    """Raised for a next battle, and for a vote, before the opening and after the end."""
+
+    code = "review_not_open"
+    message = _("The review takes no votes now.")
+
+
+class ResultsHidden(ReviewState):
+    code = "results_hidden"
+    message = _("The results are hidden until the review closes.")
+
+
+class NothingToReview(InvalidInput):
+    """Raised for a run of which no two answers can be compared."""
+
+    code = "nothing_to_review"
+    http_status = 422
+
+
+class ReviewsOpen(ReviewState):
+    """Raised for a team that is to be archived."""
+
+    code = "reviews_open"
+    message = _("Reviews of the team are open. Close them first, or withdraw them.")

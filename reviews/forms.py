@@ -1,0 +1,63 @@
+from collections.abc import Mapping
+from typing import cast
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from reviews.actions.lifecycle import CHANGEABLE, ReviewTerms
+from reviews.models import Review
+
+
+class MomentInput(forms.DateTimeInput):
+    input_type = "datetime-local"
+
+    def __init__(self) -> None:
+        super().__init__(format="%Y-%m-%dT%H:%M")
+
+
+class ReviewForm(forms.Form):
+    """Terms of a review. Without a review: of a new one."""
+
+    title = forms.CharField(label=_("Title"), max_length=120)
+    instructions = forms.CharField(
+        label=_("Instructions"), required=False, max_length=Review.MAX_INSTRUCTIONS, strip=True,
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text=_("Shown before the first battle. Markdown. Say what makes an answer better."),
+    )  # fmt: skip
+    audience = forms.ChoiceField(label=_("Who is asked"), widget=forms.RadioSelect)
+    plan = forms.ChoiceField(label=_("Pairs"), choices=Review.Plan.choices, widget=forms.RadioSelect)
+    opinions_per_item = forms.IntegerField(
+        label=_("Opinions on each pair"), min_value=1, max_value=Review.MAX_OPINIONS,
+        help_text=_("From different people. The review closes when every pair has them."),
+    )  # fmt: skip
+    most_per_person = forms.IntegerField(
+        label=_("At most from one person"), required=False, min_value=1, max_value=Review.MAX_ITEMS,
+        help_text=_("Empty: as many as there are pairs."),
+    )  # fmt: skip
+    takes_ties = forms.BooleanField(label=_("“Tie” is an answer"), required=False)
+    takes_both_bad = forms.BooleanField(label=_("“Both are bad” is an answer"), required=False)
+    hides_results = forms.BooleanField(
+        label=_("Hide the results until the review closes"), required=False,
+        help_text=_("From you, too: seeing the leader tempts people to stop then."),
+    )  # fmt: skip
+    opens_at = forms.DateTimeField(
+        label=_("First votes (UTC)"), required=False, widget=MomentInput, help_text=_("Empty: as soon as you open it.")
+    )
+    closes_at = forms.DateTimeField(
+        label=_("Closes (UTC)"), required=False, widget=MomentInput, help_text=_("Empty: when you close it.")
+    )
+
+    def __init__(self, data: Mapping[str, object] | None = None, *, review: Review) -> None:
+        """review: not stored yet for a new one."""
+        super().__init__(data, initial={name: getattr(review, name) for name in self.base_fields})
+        choices = Review.Audience.choices
+        of_place = Review.OF_TEAMS if review.team_id is not None else set(Review.Audience) - {Review.Audience.TEAM}
+        cast(forms.ChoiceField, self.fields["audience"]).choices = [
+            choice for choice in choices if choice[0] in of_place
+        ]
+        if review.state == Review.State.OPEN:
+            self.fields = {name: field for name, field in self.fields.items() if name in CHANGEABLE}
+
+    @property
+    def terms(self) -> ReviewTerms:
+        return cast(ReviewTerms, self.cleaned_data)

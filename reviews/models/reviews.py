@@ -1,0 +1,304 @@
+"""Stored answers of a run, which people compare blind."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pgtrigger
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import Team
+from battles.models import Battle, Vote
+from benchmarks.models import Case, Run, RunItem
+from common.db.triggers import refuse_rows
+from common.ids import new_public_id
+from models_registry.models import LanguageModel
+
+if TYPE_CHECKING:
+    from django_stubs_ext.db.models.manager import RelatedManager
+
+_RUN_OF_ANOTHER_PLACE = """NEW.run_id IS NOT NULL AND NOT EXISTS (
+        SELECT FROM benchmarks_run AS run WHERE run.id = NEW.run_id AND run.team_id IS NOT DISTINCT FROM NEW.team_id
+    )"""
+_ANSWERS_OF_ANOTHER_RUN = """NEW.first_item_id IS NOT NULL AND (
+        SELECT count(*) FROM benchmarks_runitem AS item JOIN reviews_review AS review ON review.run_id = item.run_id
+        WHERE review.id = NEW.review_id AND item.id IN (NEW.first_item_id, NEW.second_item_id)
+            AND item.case_id = NEW.case_id AND item.repeat = NEW.repeat
+    ) <> 2"""
+_BATTLE_OF_ANOTHER_REVIEW = """NEW.battle_id IS NOT NULL AND NOT EXISTS (
+        SELECT FROM reviews_review AS review, battles_battle AS battle
+        WHERE review.id = NEW.review_id AND battle.id = NEW.battle_id AND battle.series = review.public_id
+    )"""
+# People are asked under these terms, and the results depend on them.
+TERMS = [
+    "instructions", "audience", "plan", "opinions_per_item", "most_per_person", "takes_ties",
+    "takes_both_bad", "hides_results", "seed", "opens_at", "item_count", "left_out",
+]  # fmt: skip
+
+
+class ReviewQuerySet(models.QuerySet["Review"]):
+    def open(self) -> "ReviewQuerySet":
+        return self.filter(state=Review.State.OPEN)
+
+    def lock(self, pk: int) -> "Review":
+        """Return the review, locked until COMMIT."""
+        return self.select_for_update(no_key=True).get(pk=pk)
+
+    def past_deadline(self) -> "ReviewQuerySet":
+        return self.open().filter(closes_at__lte=Now())
+
+
+class Review(models.Model):
+    """Blind battles on the stored answers of a run; its votes make a board of its own."""
+
+    class Audience(models.TextChoices):
+        OWNER = "owner", _("you alone, to try it")
+        TEAM = "team", _("all people of the team, guests too")
+        MEMBERS = "members", _("all members of the site")
+        EVERYONE = "everyone", _("everybody, also without an account")
+
+    OF_TEAMS = (Audience.OWNER, Audience.TEAM)
+
+    class State(models.TextChoices):
+        DRAFT = "draft", _("draft")
+        OPEN = "open", _("open")
+        CLOSED = "closed", _("closed")
+        WITHDRAWN = "withdrawn", _("withdrawn")
+
+    class Plan(models.TextChoices):
+        ALL = "all", _("every pair of models on each question")
+        REGULAR = "regular", _("a ring of pairs on each question: fewer pairs, every model equally often")
+        ADAPTIVE = "adaptive", _("every pair, those more often of which a vote tells more about the ranking")
+
+    class Ending(models.TextChoices):
+        OWNER = "owner", _("closed early by its owner")
+        DEADLINE = "deadline", _("closed at its deadline")
+        QUOTA = "quota", _("closed when every pair had its opinions")
+
+    MAX_OPINIONS, MAX_ITEMS, MAX_TITLE, MAX_INSTRUCTIONS = 50, 50_000, 120, 5_000
+
+    # Why pairs are left out, in the order in which reasons are given where several hold.
+    LEFT_OUT = {
+        "imported": _("an answer was imported, not given by a model of the arena"),
+        "parameters": _("a model was asked with other parameters than the template’s"),
+        "failed": _("an answer failed, or was never asked for"),
+        "cut": _("an answer was cut off"),
+        "names_itself": _("an answer names its model"),
+    }
+
+    public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
+    title = models.CharField(max_length=MAX_TITLE)
+    # Markdown.
+    instructions = models.TextField(blank=True, max_length=MAX_INSTRUCTIONS)
+    # Null after the run's deletion.
+    run = models.ForeignKey(Run, models.SET_NULL, null=True, related_name="reviews")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="reviews")
+    # The run's team, which then owns the review.
+    team = models.ForeignKey(Team, models.PROTECT, null=True, related_name="reviews", db_index=False)
+    audience = models.CharField(max_length=8, choices=Audience, default=Audience.MEMBERS)
+    state = models.CharField(max_length=9, choices=State, default=State.DRAFT)
+    plan = models.CharField(max_length=8, choices=Plan, default=Plan.ALL)
+    opinions_per_item = models.PositiveSmallIntegerField(default=1)
+    # Null: no limit.
+    most_per_person = models.PositiveIntegerField(null=True, blank=True)
+    takes_ties = models.BooleanField(default=True)
+    takes_both_bad = models.BooleanField(default=True)
+    # Nothing but progress is shown before the close, to the owner neither.
+    hides_results = models.BooleanField(default=True)
+    opens_at = models.DateTimeField(null=True, blank=True)
+    closes_at = models.DateTimeField(null=True, blank=True)
+    # Seed of the plan.
+    seed = models.PositiveBigIntegerField(default=0)
+    item_count = models.PositiveIntegerField(default=0)
+    # Numbers of pairs that are not shown, by keys of LEFT_OUT.
+    left_out = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+    opened_at = models.DateTimeField(null=True)
+    # An Ending, and its time.
+    ended_by = models.CharField(max_length=8, choices=Ending, blank=True)
+    ended_at = models.DateTimeField(null=True)
+    # The time of its newest board.
+    published_at = models.DateTimeField(null=True)
+
+    objects = ReviewQuerySet.as_manager()
+
+    if TYPE_CHECKING:
+        items: RelatedManager["ReviewItem"]
+        battles: RelatedManager["ReviewBattle"]
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(team=None, audience__in=["owner", "members", "everyone"])
+                | Q(team__isnull=False, audience__in=["owner", "team"]),
+                name="a_review_of_a_team_stays_in_the_team",
+            ),
+            models.CheckConstraint(
+                condition=Q(opinions_per_item__range=(1, 50)) & (Q(most_per_person=None) | Q(most_per_person__gte=1)),
+                name="a_review_asks_for_some_opinions",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="draft", opened_at=None) | ~Q(state="draft"), name="a_draft_was_never_open"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="closed", ended_at__isnull=False) & ~Q(ended_by="") | ~Q(state="closed"),
+                name="a_closed_review_has_an_ending",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["closes_at"], name="reviews_with_deadlines", condition=Q(state="open")),
+            models.Index(fields=["team", "-created_at"], name="campaigns_of_a_team", condition=Q(team__isnull=False)),
+        ]
+        triggers = [
+            pgtrigger.ReadOnly(name="a_review_stays_with_its_owner", fields=["team"]),
+            refuse_rows("a_reviews_run_is_of_its_place", _RUN_OF_ANOTHER_PLACE, updated=("run_id",)),
+            pgtrigger.Protect(
+                name="terms_of_an_open_review_never_change",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Condition(
+                    "OLD.state <> 'draft' AND ("
+                    + " OR ".join(f'OLD."{name}" IS DISTINCT FROM NEW."{name}"' for name in TERMS)
+                    + ")"
+                ),
+            ),
+            pgtrigger.Protect(
+                name="an_ended_review_never_opens_again",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Condition(
+                    "OLD.state <> NEW.state AND (OLD.state = 'withdrawn' OR NEW.state = 'draft'"
+                    " OR OLD.state = 'closed' AND NEW.state = 'open')"
+                ),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title if self.team_id is None else self.public_id
+
+    def get_absolute_url(self) -> str:
+        return reverse("reviews:review", args=[self.public_id])
+
+    @property
+    def settings_url(self) -> str:
+        return reverse("reviews:settings", args=[self.public_id])
+
+    @property
+    def left_out_sentences(self) -> list[tuple[int, str]]:
+        return [(n, str(self.LEFT_OUT.get(reason, reason))) for reason, n in self.left_out.items()]
+
+    @property
+    def choices(self) -> list[str]:
+        """Return the choices that a vote may have."""
+        refused = {Vote.Choice.TIE: not self.takes_ties, Vote.Choice.BOTH_BAD: not self.takes_both_bad}
+        return [choice.value for choice in Vote.Choice if not refused.get(choice)]
+
+    @property
+    def takes_votes(self) -> bool:
+        now = timezone.now()
+        has_begun = self.opens_at is None or self.opens_at <= now
+        return self.state == self.State.OPEN and has_begun and (self.closes_at is None or self.closes_at > now)
+
+    @property
+    def shows_results(self) -> bool:
+        return self.state == self.State.CLOSED or (self.state == self.State.OPEN and not self.hides_results)
+
+
+class ReviewItem(models.Model):
+    """Two answers to one prompt. A deleted run takes its answers along; the counts stay."""
+
+    review = models.ForeignKey(Review, models.CASCADE, related_name="items", db_index=False)
+    case = models.ForeignKey(Case, models.SET_NULL, null=True, related_name="+")
+    repeat = models.PositiveSmallIntegerField(default=0)
+    # Ordered by id.
+    first_item = models.ForeignKey(RunItem, models.SET_NULL, null=True, related_name="+")
+    second_item = models.ForeignKey(RunItem, models.SET_NULL, null=True, related_name="+")
+    first_model = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False)
+    second_model = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+", db_index=False)
+    # Number of the pair of models together with the case's first tag: the draw evens out the opinions of cells.
+    cell = models.PositiveIntegerField()
+    opinions = models.PositiveIntegerField(default=0)
+    # Leases under way that become opinions.
+    leases = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["review", "first_item", "second_item"], name="a_review_has_each_pair_of_answers_once"
+            ),
+            models.CheckConstraint(condition=Q(first_item__lt=F("second_item")), name="answers_of_a_pair_are_in_order"),
+        ]
+        indexes = [models.Index(fields=["review", "cell"], name="items_of_a_review_by_cell")]
+        triggers = [refuse_rows("answers_of_a_pair_are_of_its_run", _ANSWERS_OF_ANOTHER_RUN)]
+
+    def __str__(self) -> str:
+        return f"{self.review_id}: {self.first_item_id} {self.second_item_id}"
+
+
+class ReviewBattle(models.Model):
+    """A pair of answers, drawn for a person; the battle follows when it is shown."""
+
+    LEASE = timedelta(minutes=15)
+
+    review = models.ForeignKey(Review, models.CASCADE, related_name="battles", db_index=False)
+    review_item = models.ForeignKey(ReviewItem, models.CASCADE, related_name="battles", db_index=False)
+    battle = models.OneToOneField(Battle, models.PROTECT, null=True, related_name="review_battle")
+    # Actor.key.
+    person = models.CharField(max_length=40)
+    # Chance of this pair of answers at its draw, and that of its two models.
+    propensity = models.FloatField()
+    pair_propensity = models.FloatField()
+    # While it is held, the item counts the lease.
+    lease_until = models.DateTimeField(null=True)
+    # The person could read the answers with names before the vote: it counts nowhere.
+    knew_answers = models.BooleanField(default=False)
+    drawn_at = models.DateTimeField(db_default=Now())
+    # Voted, or given up.
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["review_item", "person"], name="a_person_judges_a_pair_once"),
+            models.CheckConstraint(
+                condition=Q(propensity__gt=0, propensity__lte=1, pair_propensity__gt=0, pair_propensity__lte=1),
+                name="a_chance_of_a_pair_is_a_probability",
+            ),
+            models.CheckConstraint(
+                condition=Q(ended_at=None) | Q(lease_until=None), name="an_ended_battle_has_no_lease"
+            ),
+            models.UniqueConstraint(
+                fields=["review", "person"], condition=Q(ended_at=None), name="a_person_has_one_battle_of_a_review_open"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["review", "person", "-drawn_at"], name="battles_of_a_reviewer"),
+            models.Index(fields=["lease_until"], name="leases_of_reviews", condition=Q(lease_until__isnull=False)),
+            models.Index(fields=["person"], name="battles_of_reviewers"),
+        ]
+        triggers = [
+            pgtrigger.ReadOnly(
+                name="a_drawn_pair_never_changes",
+                fields=["review", "review_item", "propensity", "pair_propensity", "drawn_at"],
+            ),
+            refuse_rows("a_reviews_battle_is_of_its_series", _BATTLE_OF_ANOTHER_REVIEW, updated=("battle_id",)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.review_item_id} {self.person}"
+
+
+class RunReader(models.Model):
+    """A person who read answers of a run with names."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="readers", db_index=False)
+    # Actor.key.
+    person = models.CharField(max_length=40, db_index=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "person"], name="a_person_reads_a_run_once")]
+
+    def __str__(self) -> str:
+        return f"{self.run_id} {self.person}"

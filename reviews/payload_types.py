@@ -1,0 +1,67 @@
+from datetime import datetime
+from typing import Literal, NotRequired, TypedDict
+
+from leaderboard.payload_types import ResultPayload
+
+ReviewState = Literal["draft", "open", "closed", "withdrawn"]
+Audience = Literal["owner", "team", "members", "everyone"]
+Plan = Literal["all", "regular", "adaptive"]
+Ending = Literal["owner", "deadline", "quota"]
+
+
+class ReviewPayload(TypedDict):
+    """run: null for people who are only asked. items: pairs of answers. team: only of a review of a team of yours.
+
+    voted: your votes. asks_you: whether you may vote while takes_votes.
+    """
+
+    id: str
+    title: str
+    instructions: str
+    run: str | None
+    audience: Audience
+    state: ReviewState
+    plan: Plan
+    opinions_per_item: int
+    most_per_person: int | None
+    takes_ties: bool
+    takes_both_bad: bool
+    hides_results: bool
+    opens_at: datetime | None
+    closes_at: datetime | None
+    opened_at: datetime | None
+    ended_at: datetime | None
+    ended_by: Ending | None
+    items: int
+    left_out: dict[str, int]
+    mine: bool
+    asks_you: bool
+    takes_votes: bool
+    voted: int
+    created_at: datetime
+    team: NotRequired[str]
+
+
+class ReviewProgressPayload(TypedDict):
+    """opinions_wanted: until every pair has enough. under_way: battles that people have before them."""
+
+    opinions: int
+    opinions_wanted: int
+    under_way: int
+    people: int
+    knew_answers: int
+
+
+class ReviewResultsPayload(TypedDict):
+    """computed_at: null until the board is computed. excluded: votes by reason."""
+
+    id: str
+    ended_by: Ending | None
+    left_out: dict[str, int]
+    votes_counted: int
+    excluded: dict[str, int]
+    people: int
+    board: str
+    snapshot: str | None
+    computed_at: datetime | None
+    results: list[ResultPayload]

@@ -1,0 +1,77 @@
+"""Payloads of reviews: an allow-list. Nothing here tells a winner before the results are shown."""
+
+from typing import cast
+
+from accounts.actor import Actor
+from accounts.teams.roles import Right, teams_with
+from reviews import access
+from reviews.boards import ReviewBoard
+from reviews.models import Review
+from reviews.payload_types import (
+    Audience,
+    Ending,
+    Plan,
+    ReviewPayload,
+    ReviewProgressPayload,
+    ReviewResultsPayload,
+    ReviewState,
+)
+from reviews.queries import Progress, Totals
+
+
+def review_payload(review: Review, actor: Actor, *, voted: int) -> ReviewPayload:
+    sees_run = access.may_manage(actor, review) or review.team_id in teams_with(actor.memberships, Right.SEE)
+    payload: ReviewPayload = {
+        "id": review.public_id,
+        "title": review.title,
+        "instructions": review.instructions,
+        "run": review.run.public_id if sees_run and review.run is not None else None,
+        "audience": cast(Audience, review.audience),
+        "state": cast(ReviewState, review.state),
+        "plan": cast(Plan, review.plan),
+        "opinions_per_item": review.opinions_per_item,
+        "most_per_person": review.most_per_person,
+        "takes_ties": review.takes_ties,
+        "takes_both_bad": review.takes_both_bad,
+        "hides_results": review.hides_results,
+        "opens_at": review.opens_at,
+        "closes_at": review.closes_at,
+        "opened_at": review.opened_at,
+        "ended_at": review.ended_at,
+        "ended_by": cast(Ending | None, review.ended_by or None),
+        "items": review.item_count,
+        "left_out": review.left_out,
+        "mine": actor.user is not None and review.owner_id == actor.user.pk,
+        "asks_you": access.belongs_to_audience(actor, review),
+        "takes_votes": review.takes_votes,
+        "voted": voted,
+        "created_at": review.created_at,
+    }
+    if review.team is not None:
+        payload["team"] = review.team.slug
+    return payload
+
+
+def progress_payload(progress: Progress) -> ReviewProgressPayload:
+    return {
+        "opinions": progress.opinions,
+        "opinions_wanted": progress.wanted,
+        "under_way": progress.under_way,
+        "people": progress.people_count,
+        "knew_answers": progress.knew,
+    }
+
+
+def results_payload(review: Review, totals: Totals, board: ReviewBoard) -> ReviewResultsPayload:
+    return {
+        "id": review.public_id,
+        "ended_by": cast(Ending | None, review.ended_by or None),
+        "left_out": review.left_out,
+        "votes_counted": totals.counted,
+        "excluded": dict(totals.excluded),
+        "people": totals.people,
+        "board": board.key,
+        "snapshot": board.snapshot,
+        "computed_at": board.computed_at,
+        "results": board.results,
+    }

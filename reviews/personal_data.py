@@ -1,0 +1,63 @@
+from datetime import datetime
+from typing import TypedDict
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.dispatch import receiver
+
+from accounts.actor import Actor
+from accounts.claims import visitor_claimed
+from accounts.models import User, Visitor
+from accounts.personal_data import account_deleting, personal_data_requested
+from common.ids import new_public_id
+from reviews.models import Review, ReviewBattle, RunReader
+
+
+class ExportedReview(TypedDict):
+    id: str
+    title: str
+    instructions: str
+    audience: str
+    state: str
+    created_at: datetime
+
+
+@receiver(personal_data_requested)
+def export_reviews(user: User, **_: object) -> dict[str, list[ExportedReview]]:
+    reviews = Review.objects.filter(owner=user, team=None).order_by("pk")
+    exported: list[ExportedReview] = [
+        {
+            "id": review.public_id, "title": review.title, "instructions": review.instructions,
+            "audience": review.audience, "state": review.state, "created_at": review.created_at,
+        }
+        for review in reviews
+    ]  # fmt: skip
+    return {"reviews": exported}
+
+
+@receiver(account_deleting)
+def delete_reviews(user: User, **_: object) -> None:
+    """Delete personal reviews; the votes of others stay in the log. Opinions on others' reviews lose their person."""
+    Review.objects.filter(owner=user, team=None).delete()
+    key = Actor(user=user).key
+    ReviewBattle.objects.filter(person=key).update(person=f"deleted:{new_public_id()}")
+    RunReader.objects.filter(person=key).delete()
+
+
+@receiver(visitor_claimed)
+def transfer_to_member(visitor: Visitor, user: User, **_: object) -> None:
+    _transfer_battles(before=Actor(visitor=visitor).key, after=Actor(user=user).key)
+
+
+@transaction.atomic
+def _transfer_battles(*, before: str, after: str) -> None:
+    """Give a visitor's battles to a member, but not those on pairs or in reviews in which the member has one."""
+    own = ReviewBattle.objects.filter(person=after)
+    is_judged = Exists(own.filter(review_item=OuterRef("review_item")))
+    has_open = Exists(own.filter(review=OuterRef("review"), ended_at=None))
+    of_visitor = ReviewBattle.objects.filter(person=before).exclude(is_judged)
+    of_visitor.filter(ended_at__isnull=False).update(person=after)
+    of_visitor.filter(ended_at=None).exclude(has_open).update(person=after)
+    readers = RunReader.objects.filter(person=before)
+    known = RunReader.objects.filter(person=after, run=OuterRef("run"))
+    readers.exclude(Exists(known)).update(person=after)

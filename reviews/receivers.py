@@ -1,0 +1,67 @@
+"""Receivers of signals of the apps below, and the port of series of battles."""
+
+from collections.abc import Collection
+
+from django.dispatch import receiver
+from django.urls import reverse
+
+from accounts.actor import Actor
+from accounts.models import Team
+from accounts.teams.actions import team_archiving
+from battles.models import Battle, Vote
+from battles.signals import vote_cast
+from benchmarks.errors import AnswersHidden, RunInUse
+from benchmarks.models import Run
+from benchmarks.signals import answers_reading, run_deleting
+from reviews import access, actions
+from reviews.actions.lifecycle import forget_run
+from reviews.errors import ReviewsOpen
+from reviews.models import Review, RunReader
+
+
+@receiver(vote_cast)
+def count_opinion_of_vote(vote: Vote, **_: object) -> None:
+    if vote.series:
+        actions.count_opinion(vote)
+
+
+@receiver(answers_reading)
+def hide_or_note_reading(run: Run, actor: Actor, **_: object) -> None:
+    """Raise AnswersHidden while a review hides them; else note the reader, whose opinions count nowhere then."""
+    if access.hides_answers(actor, run):
+        raise AnswersHidden
+    owns = actor.user is not None and actor.user.pk == run.owner_id
+    if actor.is_known and not owns:
+        RunReader.objects.bulk_create([RunReader(run=run, person=actor.key)], ignore_conflicts=True)
+
+
+@receiver(run_deleting)
+def refuse_while_review_is_open(run: Run, **_: object) -> None:
+    if Review.objects.open().filter(run=run).exists():
+        raise RunInUse
+    forget_run(run)
+
+
+@receiver(team_archiving)
+def refuse_while_reviews_are_open(team: Team, **_: object) -> None:
+    if Review.objects.open().filter(team=team).exists():
+        raise ReviewsOpen
+
+
+class ReviewSeries:
+    def url(self, series: str) -> str:
+        return reverse("reviews:review", args=[series])
+
+    def choices(self, series: str) -> Collection[str]:
+        review = Review.objects.filter(public_id=series).only("takes_ties", "takes_both_bad").first()
+        return Vote.Choice.values if review is None else review.choices
+
+    def next_url(self, battle: Battle) -> str:
+        return reverse("reviews:next", args=[battle.series])  # no query: a page may have many battles
+
+    def may_read_board(self, actor: Actor, series: str) -> bool:
+        review = access.readable_reviews(actor).filter(public_id=series).first()
+        return review is not None and review.shows_results
+
+    def titles(self, series: Collection[str]) -> dict[str, str]:
+        return dict(Review.objects.filter(public_id__in=series).values_list("public_id", "title"))

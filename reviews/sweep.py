@@ -1,0 +1,26 @@
+"""Rounds over reviews: leases that expired, deadlines."""
+
+from django.db import connection
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from common.sweeping import Step, Sweep
+from reviews.actions import close_due
+from reviews.models import Review, ReviewBattle
+from reviews.sql import read_sql
+
+
+def _expired() -> QuerySet[ReviewBattle]:
+    return ReviewBattle.objects.filter(lease_until__lt=Now())
+
+
+def _end_leases() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(read_sql("end_leases.sql"))
+
+
+def _past_deadline() -> QuerySet[Review]:
+    return Review.objects.past_deadline()
+
+
+sweep = Sweep(Step(_expired, _end_leases), Step(_past_deadline, close_due))

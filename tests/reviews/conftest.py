@@ -1,0 +1,33 @@
+from collections.abc import Sequence
+
+import pytest
+
+from accounts.actor import Actor
+from models_registry.models import LanguageModel
+from reviews import actions
+from reviews.models import Review
+from tests import make
+from tests.worlds.benchmarks import samples
+from tests.worlds.benchmarks.samples import Sample
+
+
+@pytest.fixture
+def owner() -> Actor:
+    return make.member()
+
+
+@pytest.fixture
+def models() -> Sequence[LanguageModel]:
+    return [make.model(name=f"Gazelle {name}", slug=name, upstream_name=f"acme/{name}-7b") for name in ("ada", "bob")]
+
+
+@pytest.fixture
+def sample(owner: Actor, models: Sequence[LanguageModel]) -> Sample:
+    """A run of eight cases and two models, one of which failed on one case: seven pairs."""
+    return samples.sample(owner.user, models)
+
+
+@pytest.fixture
+def review(owner: Actor, sample: Sample) -> Review:
+    """An open review that asks all members for one opinion on each pair."""
+    return actions.open_review(actions.create_review(owner=owner.user, run=sample.run))

@@ -1,0 +1,118 @@
+"""While a review is open, only the owner reads its answers with names; readers of before do not count."""
+
+import json
+
+import pytest
+
+from accounts.actor import Actor
+from battles.actions import cast_vote
+from battles.models import Battle, Vote
+from benchmarks import actions as run_actions
+from benchmarks.models import Reply
+from reviews import actions
+from reviews.models import Review, ReviewBattle, RunReader
+from tests import make
+from tests.worlds.benchmarks.samples import Sample, downloaded
+
+pytestmark = pytest.mark.django_db
+HIDDEN = 403
+
+
+def addresses(sample: Sample) -> list[str]:
+    run, item = sample.run.public_id, sample.item
+    return [
+        f"/benchmarks/r/{run}/matrix/", f"/benchmarks/r/{run}/items/{item.pk}/",
+        f"/benchmarks/r/{run}/case/{item.case_id}/", f"/benchmarks/r/{run}/export.csv",
+        f"/benchmarks/r/{run}/export.jsonl", f"/api/v1/benchmarks/runs/{run}/items/",
+        f"/api/v1/benchmarks/items/{run}-{item.pk}/", f"/api/v1/benchmarks/runs/{run}/export.csv",
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def published(sample: Sample) -> Sample:
+    run_actions.publish_run(sample.run, with_names=True)
+    return sample
+
+
+@pytest.fixture
+def review(published: Sample, owner: Actor) -> Review:
+    return actions.open_review(actions.create_review(owner=owner.user, run=published.run))
+
+
+def test_open_review_hides_answers_from_all_but_the_owner(review: Review, published: Sample, owner: Actor):
+    readers = {"member": make.browser(make.member()), "visitor": make.browser(make.visitor())}
+    for address in addresses(published):
+        for browser in readers.values():
+            refused = browser.get(address)
+            assert refused.status_code == HIDDEN, address
+            assert "hidden until a review of this run closes" in refused.content.decode()
+        assert make.browser(owner).get(address).status_code == 200
+    # The report is about all answers, and has no single one.
+    page = readers["member"].get(f"/benchmarks/r/{published.run.public_id}/")
+    assert page.status_code == 200
+    texts = Reply.objects.values_list("text", flat=True)
+    assert not [text for text in texts if text in page.content.decode()]
+
+
+def test_close_shows_the_answers_again(review: Review, published: Sample):
+    actions.close_review(review)
+    browser = make.browser(make.member())
+    assert {browser.get(address).status_code for address in addresses(published)} == {200}
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_reader_of_answers_votes_without_counting(published: Sample, owner: Actor, number: int):
+    reader = make.member()
+    response = make.browser(reader).get(addresses(published)[number])
+    if response.streaming:
+        downloaded(response)
+    assert RunReader.objects.get().person == reader.key
+    review = actions.open_review(actions.create_review(owner=owner.user, run=published.run))
+
+    page = make.browser(reader).get(review.get_absolute_url()).content.decode()
+    assert "You could read these answers with their names before." in page
+    battle = actions.next_battle(reader, review)
+    assert battle is not None
+    vote = cast_vote(actor=reader, battle=battle, choice=Vote.Choice.LEFT)
+    assert (vote.excluded_reason, ReviewBattle.objects.get().knew_answers) == ("knew_answers", True)
+
+
+def test_names_and_scores_stay_hidden_until_the_vote(review: Review):
+    person = make.member()
+    browser = make.browser(person)
+    begun = browser.post(f"/review/{review.public_id}/next/")
+    battle = Battle.objects.get()
+    before = [
+        browser.get(begun["Location"].partition("#")[0]).content.decode(),
+        browser.get(f"/api/v1/battles/{battle.public_id}/").content.decode(),
+        browser.post(f"/api/v1/reviews/{review.public_id}/next/").content.decode(),
+        browser.get(f"/api/v1/reviews/{review.public_id}/").content.decode(),
+        browser.get("/sessions/").content.decode(),
+        browser.get(f"/review/{review.public_id}/").content.decode(),
+        browser.get("/reviews/").content.decode(),
+    ]
+    for canary in ("Gazelle", "acme", "Let me think", "correct", "first_token_ms", "180", "900 ms"):
+        found = [number for number, page in enumerate(before) if canary in page]
+        assert not found or canary in ("180", "correct"), canary
+    payload = json.loads(before[1])
+    assert (payload["sides"], payload["vote"]) == (None, None)
+    voted = browser.post(f"/api/v1/battles/{battle.public_id}/vote/", {"choice": "left"}, "application/json").json()
+    assert {side["model"]["name"] for side in voted["sides"]} == {"Gazelle ada", "Gazelle bob"}
+
+
+def test_nothing_tells_the_leader_before_the_close(review: Review, owner: Actor):
+    for _n in range(3):
+        person = make.member()
+        battle = actions.next_battle(person, review)
+        assert battle is not None
+        cast_vote(actor=person, battle=battle, choice=Vote.Choice.LEFT)
+    browser = make.browser(owner)
+    hidden = browser.get(f"/review/{review.public_id}/results/").content.decode()
+    assert "hidden until the review closes" in hidden
+    assert "Gazelle" not in hidden
+    refused = browser.get(f"/api/v1/reviews/{review.public_id}/results/")
+    assert (refused.status_code, refused.json()["code"]) == (409, "results_hidden")
+    progress = browser.get(f"/api/v1/reviews/{review.public_id}/progress/").json()
+    assert progress == {"opinions": 3, "opinions_wanted": 7, "under_way": 0, "people": 3, "knew_answers": 0}
+    assert "Gazelle" not in browser.get(review.settings_url).content.decode()
+    assert browser.get(f"/leaderboard/?board=review:{review.public_id}").status_code == 404

@@ -1,0 +1,129 @@
+"""Reviews of a team: its people, guests too, are asked; all others get what a random id gives."""
+
+from dataclasses import dataclass
+
+import pytest
+from django.db import DatabaseError, IntegrityError, transaction
+from django.test import Client
+
+from accounts.actor import Actor
+from accounts.errors import NotInTeam
+from accounts.models import Role, Scope, Team, User
+from accounts.teams import actions as team_actions
+from battles.actions import cast_vote
+from battles.models import Battle, Session, Vote
+from common.errors import InvalidInput
+from reviews import actions
+from reviews.errors import ReviewsOpen
+from reviews.models import Review, ReviewBattle
+from tests import make
+from tests.worlds.benchmarks import samples
+from tests.worlds.benchmarks.samples import Sample
+
+pytestmark = pytest.mark.django_db
+
+
+@dataclass
+class Place:
+    team: Team
+    people: dict[Role, User]
+    sample: Sample
+    review: Review
+
+
+@pytest.fixture
+def place() -> Place:
+    people = {role: make.user() for role in Role}
+    members = {role: [people[role]] for role in Role if role != Role.OWNER}
+    team = make.team(people[Role.OWNER], slug="physics", members=members)
+    sample = samples.sample(people[Role.MANAGER], [make.team_model(team, slug="own"), make.model(slug="site")], team)
+    made = actions.create_review(owner=people[Role.MANAGER], run=sample.run, opinions_per_item=5)
+    return Place(team, people, sample, actions.open_review(made))
+
+
+def test_people_of_the_team_are_asked(place: Place):
+    assert (place.review.team, place.review.audience) == (place.team, "team")
+    for role, user in place.people.items():
+        browser = make.browser(Actor(user=user))
+        assert place.review.get_absolute_url() in browser.get("/reviews/").content.decode(), role
+        assert browser.get(place.review.get_absolute_url()).status_code == 200
+        begun = browser.post(f"/review/{place.review.public_id}/next/")
+        battle = Battle.objects.latest("pk")
+        page = browser.get(begun["Location"].partition("#")[0]).content.decode()
+        assert 'value="left"' in page, role
+        browser.post(f"/battles/{battle.public_id}/vote/", {"choice": "left"})
+        assert Vote.objects.get(battle=battle).excluded_reason == ("knew_answers" if role == Role.MANAGER else "")
+    assert {session.team for session in Session.objects.filter(battles__series=place.review.public_id)} == {place.team}
+    assert not Vote.objects.filter(on_site_boards=True).exists()
+
+
+def test_rights_decide_on_settings(place: Place):
+    statuses = {
+        role: make.browser(Actor(user=user)).get(place.review.settings_url).status_code
+        for role, user in place.people.items()
+    }
+    assert statuses == {Role.OWNER: 200, Role.MANAGER: 200, Role.MEMBER: 403, Role.GUEST: 404}
+
+
+def test_outsiders_get_what_a_random_id_gives(place: Place):
+    removed = make.user()
+    team_actions.add_member(by=place.people[Role.OWNER], team=place.team, user=removed, role=Role.MEMBER)
+    team_actions.remove_member(by=place.people[Role.OWNER], member=place.team.members.get(user=removed))
+    manager = place.people[Role.MANAGER]
+    clients = [
+        make.browser(make.member()), make.browser(make.visitor()), make.browser(Actor(user=removed)),
+        make.api(manager), make.api(make.user()),
+    ]  # fmt: skip
+    for client in clients:
+        for path in ("", "next/", "results/", "progress/", "close/"):
+            address = "/api/v1/reviews/{}/" + path
+            for method in (client.get, client.post):
+                real, random = (method(address.format(key)) for key in (place.review.public_id, "x" * 22))
+                assert real.status_code == random.status_code, (address, method)
+                assert real.content == random.content
+        assert client.get(place.review.get_absolute_url()).status_code == 404
+        assert place.team.name not in client.get("/reviews/").content.decode()
+
+
+def test_token_of_the_team_votes_in_its_place(place: Place):
+    member = place.people[Role.MEMBER]
+    token = make.token(member, team=place.team, scopes=[Scope.READ, Scope.VOTE])
+    api = Client(headers={"Authorization": f"Bearer {token}"})
+    battle = api.post(f"/api/v1/reviews/{place.review.public_id}/next/").json()
+    voted = api.post(f"/api/v1/battles/{battle['id']}/vote/", {"choice": "tie"}, "application/json")
+    assert voted.status_code == 201
+    assert [row["team"] for row in api.get("/api/v1/reviews/").json()["results"]] == ["physics"]
+
+
+def test_person_who_left_does_not_vote(place: Place):
+    member = Actor(user=place.people[Role.GUEST])
+    battle = actions.next_battle(member, place.review)
+    assert battle is not None
+    team_actions.remove_member(by=place.people[Role.OWNER], member=place.team.members.get(user=member.user))
+    left = Actor(user=User.objects.get(pk=place.people[Role.GUEST].pk))
+    with pytest.raises(NotInTeam):
+        cast_vote(actor=left, battle=battle, choice=Vote.Choice.LEFT)
+
+
+def test_review_of_a_team_stays_in_it(place: Place):
+    with pytest.raises(InvalidInput):
+        actions.create_review(owner=place.people[Role.MANAGER], run=place.sample.run, audience="everyone")
+    personal = samples.sample(make.user(), [make.model(), make.model()])
+    other = actions.create_review(owner=personal.run.owner, run=personal.run)
+    mixing = [
+        (IntegrityError, "a_review_of_a_team_stays", {"pk": other.pk}, {"audience": "team"}),
+        (DatabaseError, "Cannot update", {"pk": other.pk}, {"team": place.team}),
+        (IntegrityError, "a_reviews_run_is_of_its_place", {"pk": other.pk}, {"run": place.sample.run}),
+    ]
+    for error, name, row, change in mixing:
+        with pytest.raises(error, match=name), transaction.atomic():
+            Review.objects.filter(**row).update(**change)
+    actions.next_battle(Actor(user=place.people[Role.MEMBER]), place.review)
+    foreign = make.stored_battle(make.model(), make.model())
+    with pytest.raises(IntegrityError, match="a_reviews_battle_is_of_its_series"), transaction.atomic():
+        ReviewBattle.objects.update(battle=foreign)
+
+
+def test_team_with_open_review_is_not_archived(place: Place):
+    with pytest.raises(ReviewsOpen):
+        team_actions.archive_team(by=place.people[Role.OWNER], team=place.team)
