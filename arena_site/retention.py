@@ -16,6 +16,7 @@ from common.valkey.connections import UNREACHABLE, rewrite_append_only_file
 from gateway.models import Exchange
 from leaderboard.models import AnomalyReview
 from reviews.models import Review
+from reviews.reports.actions import delete_reports_of_team
 from routing.models import RouterSnapshot, Rule
 
 logger = logging.getLogger(__name__)
@@ -65,6 +66,7 @@ def _remove_archived_teams() -> int:
         failures += stayed
         if not stayed:
             _delete_questions(team)
+            delete_reports_of_team(team)
             remove_team(team)
     return failures
 

@@ -9,5 +9,6 @@ class ReviewsConfig(AppConfig):
     def ready(self) -> None:
         from battles import series
         from reviews import personal_data, receivers  # noqa: F401 (connect receivers)
+        from reviews.reports import actions, payloads  # noqa: F401 (connect receivers)
 
         series.register(receivers.ReviewSeries())

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from reviews.views import reviews
+from reviews.views import reports, reviews
 
 app_name = "reviews"
 
@@ -12,4 +12,10 @@ urlpatterns = [
     path("review/<str:public_id>/results/", reviews.results, name="results"),
     path("review/<str:public_id>/settings/", reviews.settings, name="settings"),
     path("review/<str:public_id>/do/<str:move>/", reviews.move, name="move"),
+    path("reports/", reports.reports, name="reports"),
+    path("reports/new/", reports.new_report, name="new_report"),
+    path("reports/<str:public_id>/", reports.report, name="report"),
+    path("reports/<str:public_id>/report.<str:ending>", reports.report_file, name="report_file"),
+    path("reports/<str:public_id>/publish/", reports.publish, name="publish_report"),
+    path("reports/<str:public_id>/delete/", reports.delete, name="delete_report"),
 ]

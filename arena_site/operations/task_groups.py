@@ -72,7 +72,8 @@ _GROUPS: list[tuple[str, Promise, Promise, list[str]]] = [
         "data", _("Data"), _("Look up what was asked, answered and voted; publish it."),
         [
             "battles.call", "battles.vote", "battles.battle", "battles.session", "battles.answer", "uploads.upload",
-            "benchmarks.run", "gateway.exchange", "leaderboard.datapolicy", "leaderboard.datarelease",
+            "benchmarks.run", "reviews.decisionreport", "gateway.exchange", "leaderboard.datapolicy",
+            "leaderboard.datarelease",
         ],
     ),
     ("machine", _("Machine"), _("See who changed what, and whether all parts run."), ["accounts.auditentry"]),

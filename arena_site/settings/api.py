@@ -35,6 +35,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "benchmarks", "description": "Templates of questions, and runs that ask models all of them."},
         {"name": "judges", "description": "Models that judge the answers of runs."},
         {"name": "reviews", "description": "People compare a run's stored answers, without the models' names."},
+        {"name": "reports", "description": "A question, the results that answer it, and what they were computed from."},
         {"name": "route", "description": "Which model suits a prompt: decisions of auto mode and its trainings."},
         {"name": "site", "description": "The operator's name, colour and pages."},
         {"name": "suggestions", "description": "Prompts that the start page suggests."},

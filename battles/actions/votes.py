@@ -43,8 +43,8 @@ class VoteContext(TypedDict):
 def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
     """Store the vote, which reveals the names; its battle has related rows set.
 
-    Raises TakesNoVote, InvalidInput for a choice that a review does not allow, BattleIsVoid, BattleIsHidden, StillAnswering, TooManyRequests, NotInTeam, and AlreadyVoted if
-    a vote exists or another request stores one first.
+    Raises TakesNoVote, InvalidInput for a choice that a review does not allow, BattleIsVoid, BattleIsHidden,
+    StillAnswering, TooManyRequests, NotInTeam, and AlreadyVoted if a vote exists or another request stores one first.
     """
     try:  # outside atomic(): inside, the connection would be broken
         with transaction.atomic():

@@ -42,7 +42,7 @@ def recompute_file(path: Path) -> ReportPayload:
     raise CannotRecompute(f"An export ends in .jsonl, .parquet or .json; this is {path.name}.")
 
 
-def differences(stored: ReportPayload, computed: ReportPayload) -> list[str]:
+def differences(stored: msgspec.Struct, computed: msgspec.Struct) -> list[str]:
     return list(_differences(msgspec.to_builtins(stored), msgspec.to_builtins(computed), ""))
 
 

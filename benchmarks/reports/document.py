@@ -1,6 +1,6 @@
 """A run's report as a page, and as a file that needs nothing beside it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -14,25 +14,15 @@ from django.utils.translation import gettext as _
 from accounts.actor import Actor
 from benchmarks import access
 from benchmarks.models import Check, Prompt, Run, RunReport
+from benchmarks.reports.chart import Chart, Scored, draw
 from benchmarks.reports.item_rows import entrant_key
 from benchmarks.reports.power import power_sentence
 from benchmarks.reports.readable import find_report_or_so_far
-from benchmarks.reports.results import ResultRow, Results, results_of
+from benchmarks.reports.results import Results, results_of
 from benchmarks.reports.store import SO_FAR, payload_of
 from benchmarks.statistics.payload import Mean, Pair, PassRate, ReportPayload, TagMean
 
 _STYLES = Path(settings.BASE_DIR) / "static/css/benchmark_report.css"
-# Measures of the chart, which is 640 wide.
-ROW_HEIGHT, AXIS_HEIGHT, LEFT, WIDTH = 26, 22, 210, 410
-
-
-@dataclass(frozen=True)
-class ChartRow:
-    row: ResultRow
-    y: int
-    x_low: float
-    x_value: float
-    x_high: float
 
 
 @dataclass(frozen=True)
@@ -64,27 +54,18 @@ class Report:
         return Decimal(str(sum(usage.cost + usage.lost_cost for usage in self.numbers.usage)))
 
     @property
-    def chart(self) -> list[ChartRow]:
-        rows = list[ChartRow]()
-        for row in self.results.rows:
-            mean = row.mean.mean
-            if mean.value is not None and mean.low is not None and mean.high is not None:
-                places = (chart_x(share) for share in (mean.low, mean.value, mean.high))
-                rows.append(ChartRow(row, ROW_HEIGHT * len(rows) + ROW_HEIGHT // 2, *places))
-        return rows
-
-    @property
-    def chart_bottom(self) -> int:
-        return ROW_HEIGHT * len(self.chart)
-
-    @property
-    def chart_height(self) -> int:
-        return self.chart_bottom + AXIS_HEIGHT
+    def chart(self) -> Chart:
+        means = ((row.label, row.mean.mean) for row in self.results.rows)
+        scores = [
+            Scored(label, mean.low, mean.value, mean.high)
+            for label, mean in means
+            if mean.value is not None and mean.low is not None and mean.high is not None
+        ]
+        return draw(scores, share_ticks())
 
 
-def chart_x(share: float) -> float:
-    """Return the place of a score in the drawing."""
-    return round(LEFT + WIDTH * min(max(share, 0.0), 1.0), 1)
+def share_ticks() -> list[tuple[float, str]]:
+    return [(share / 100, _("%(number)s %%") % {"number": share}) for share in (0, 25, 50, 75, 100)]
 
 
 def read_run_report(run: Run, actor: Actor, number: str = "") -> Report | None:
@@ -127,8 +108,15 @@ def _labels(run: Run, numbers: ReportPayload, *, shows_names: bool) -> dict[str,
 
 
 def as_file(report: Report) -> str:
-    """Return one HTML file with its styles and without scripts."""
-    return render_to_string("benchmarks/report_file.html", {"report": report, "run": report.run, "styles": _styles()})
+    context = {"report": report, "run": report.run}
+    title = report.run.name or report.run.version.template.name
+    return as_html_file("benchmarks/report_body.html", title, context)
+
+
+def as_html_file(body: str, title: str, context: Mapping[str, object]) -> str:
+    """Return one HTML file with its styles and without scripts. body: the template of its content."""
+    frame = {**context, "body": body, "title": title, "styles": _styles()}
+    return render_to_string("benchmarks/report_file.html", frame)
 
 
 @cache

@@ -19,7 +19,6 @@ from benchmarks.editing.text_diffs import Part
 from benchmarks.models import Run, Template
 from benchmarks.queries.matrix import SIGNS, Cell, Sign
 from benchmarks.queries.run_progress import failure_message
-from benchmarks.reports.document import chart_x
 from benchmarks.statistics.payload import Interval
 from common.text.money import rounded_dollars
 
@@ -124,16 +123,6 @@ def difference_marks(interval: Interval) -> dict[str, float]:
         return {}
     marks = {"low": interval.low, "value": interval.value, "high": interval.high}
     return {name: round(50 + 50 * min(max(share, -1.0), 1.0), 1) for name, share in marks.items()}
-
-
-@register.simple_tag
-def tick_x(quarter: int) -> str:
-    return str(chart_x(quarter / 4))
-
-
-@register.simple_tag
-def tick_label(quarter: int) -> str:
-    return _("%(number)s %%") % {"number": 25 * quarter}
 
 
 @register.filter

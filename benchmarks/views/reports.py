@@ -98,14 +98,15 @@ def report(request: PageRequest, public_id: str) -> HttpResponse:
     if request.htmx:
         shown = {"results": shown_report.results, "is_so_far": shown_report.is_so_far}
         return render(request, "benchmarks/results.html", shown)
+    reports = list(readable_reports(request.actor, shown_report.run).order_by("number").defer("payload"))
+    form = PublishForm(run=shown_report.run, shown=shown_report.number)
     context = {
         "run": shown_report.run, "report": shown_report, "team": access.team_of(request.actor, shown_report.run),
         "owns": access.may_publish(request.actor, shown_report.run),
         "has_team_models": actions.has_team_models(shown_report.run),
         "is_stored": not shown_report.is_so_far,
         "is_readable": access.readable_runs(request.actor).filter(pk=shown_report.run.pk).exists(),
-        "reports": readable_reports(request.actor, shown_report.run).order_by("number").defer("payload"),
-        "publish_form": PublishForm(run=shown_report.run, shown=shown_report.number),
+        "reports": reports, "publish_form": form, "number_field": form["number"] if len(reports) > 1 else None,
     }  # fmt: skip
     return render(request, "benchmarks/report.html", context)
 

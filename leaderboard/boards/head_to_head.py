@@ -1,4 +1,4 @@
-from math import isfinite
+from collections.abc import Iterable
 
 from accounts.models import Team
 from leaderboard.boards.queries import BoardQuery, newest_runs, read_board
@@ -15,12 +15,12 @@ from leaderboard.payload_types import (
     SharePayload,
 )
 from leaderboard.rating.differences import (
-    Z,
     expected_share,
     growth_until_significant,
     middle_half_of_growth,
+    more_votes,
     observed_share,
-    quasi_variances,
+    variances_of_differences,
 )
 from models_registry.models import LanguageModel
 from models_registry.payloads import model_summary
@@ -86,30 +86,15 @@ def _compare(board: LeaderboardPayload, a: str, b: str) -> tuple[SharePayload, S
     separation: SeparationPayload = {
         "apart": growth <= 1,
         "difference": difference,
-        "more_votes": _more_votes(growth, board["votes_counted"]),
-        "more_votes_low": 0 if growth <= 1 else _more_votes(few, board["votes_counted"]),
-        "more_votes_high": 0 if growth <= 1 else _more_votes(many, board["votes_counted"]),
+        "more_votes": more_votes(growth, board["votes_counted"]),
+        "more_votes_low": 0 if growth <= 1 else more_votes(few, board["votes_counted"]),
+        "more_votes_high": 0 if growth <= 1 else more_votes(many, board["votes_counted"]),
     }
     return expected, separation
 
 
-def _more_votes(growth: float, votes: int) -> int | None:
-    return round(max(0.0, growth - 1) * votes) if isfinite(growth) else None
-
-
-def difference_variances(lines: list[ResultPayload]) -> dict[str, float]:
-    """Return {model id: variance in points²}; the sum of two is the variance of their difference.
-
-    lines: of one group; those without a two-sided interval are left out. Preliminary models
-    keep their own variance.
-    """
-    own = {
-        line["model"]["id"]: ((line["ci_high"] - line["ci_low"]) / (2 * Z)) ** 2
-        for line in lines
-        if line["ci_low"] is not None and line["ci_high"] is not None
-    }
-    fitted_together = [
-        line["model"]["id"] for line in lines if not line["preliminary"] and line["model"]["id"] in own
-    ] or list(own)
-    shared = quasi_variances([own[slug] for slug in fitted_together])
-    return own | dict(zip(fitted_together, shared, strict=True))
+def difference_variances(lines: Iterable[ResultPayload]) -> dict[str, float]:
+    """Return the variances of lines of one group by model id."""
+    return variances_of_differences(
+        (line["model"]["id"], line["ci_low"], line["ci_high"], line["preliminary"]) for line in lines
+    )

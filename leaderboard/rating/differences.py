@@ -1,8 +1,8 @@
 """Comparison of two contestants from published scores, intervals and votes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import inf, isfinite, sqrt
 from statistics import NormalDist
 
 from leaderboard.rating.elo import SCALE
@@ -37,6 +37,19 @@ def quasi_variances(variances: Sequence[float]) -> list[float]:
     return [max(0.0, (variance - total / count**2) / (1 - 2 / count)) for variance in variances]
 
 
+def variances_of_differences(lines: Iterable[tuple[str, float | None, float | None, bool]]) -> dict[str, float]:
+    """Return {name: variance in points²}; the sum of two is the variance of their difference.
+
+    lines: name, bounds of the 95 % interval, and whether it is preliminary, of one group; those without a two-sided
+    interval are left out. Preliminary ones keep their own variance.
+    """
+    known = [(name, ((high - low) / (2 * Z)) ** 2, is_preliminary) for name, low, high, is_preliminary in lines
+             if low is not None and high is not None]  # fmt: skip
+    own = {name: variance for name, variance, _is_preliminary in known}
+    fitted_together = [name for name, _variance, is_preliminary in known if not is_preliminary] or list(own)
+    return own | dict(zip(fitted_together, quasi_variances([own[name] for name in fitted_together]), strict=True))
+
+
 def expected_share(difference: float, variance: float) -> Share:
     """Return the expected share of the first. difference: in points; variance: of the difference, points²."""
     half = Z * sqrt(variance)
@@ -69,6 +82,11 @@ def growth_until_significant(difference: float, variance: float) -> float:
     At most 1 if it already does; inf for equal scores. Assumes a variance inversely proportional to the votes.
     """
     return inf if difference == 0 else Z * Z * variance / difference**2
+
+
+def more_votes(growth: float, votes: int) -> int | None:
+    """Return the votes by which a board must grow, None if without limit."""
+    return round(max(0.0, growth - 1) * votes) if isfinite(growth) else None
 
 
 def middle_half_of_growth(difference: float, variance: float) -> tuple[float, float]:

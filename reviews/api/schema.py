@@ -1,10 +1,19 @@
-"""OpenAPI operations of reviews."""
+"""OpenAPI operations of reviews and decision reports."""
 
-from common.api.schema import Operation, Operations
+from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_of
 from common.errors import NotAllowed, NotFound
 from reviews import errors
+from reviews.api.reports import ReportFile, ReportViewSet
 from reviews.api.reviews import NextBattle, ReviewViewSet
-from reviews.api.serializers import NewReviewSerializer, ReviewTermsSerializer
+from reviews.api.serializers import (
+    NewReportSerializer,
+    NewReviewSerializer,
+    ReadersSerializer,
+    ReviewTermsSerializer,
+)
+from reviews.reports import errors as report_errors
+from reviews.reports.files import CONTENT_TYPES
+from reviews.reports.payload_types import ReportFilePayload
 
 _TERMS = {"title": "Which capital?", "instructions": "Prefer short answers.", "opinions_per_item": 3}
 
@@ -63,5 +72,36 @@ OPERATIONS: Operations = {
         description="The battle that waits for your vote, or a new one; 204 if nothing is left for you now. Vote with "
         "`POST battles/{id}/vote/`. It is kept for you for 15 minutes, and you can vote later, too.",
         refuses=(NotAllowed, errors.ReviewTakesNoVotes),
+    ),
+    (ReportViewSet, "list"): Operation(
+        summary="Decision reports", description="Your own and your teams’, newest first; published ones have addresses."
+    ),
+    (ReportViewSet, "create"): Operation(
+        summary="Make a decision report",
+        description="Of the newest report of an ended `run` of yours, or of the newest snapshot of a `board`. It is "
+        "stored with the numbers that it is computed from, in the place of its run or board, and never changes.",
+        takes=NewReportSerializer,
+        example={"question": "Which model answers our questions best?", "board": "overall"},
+        refuses=(NotFound, report_errors.NothingToReport),
+    ),
+    (ReportViewSet, "retrieve"): Operation(summary="A decision report", description="Its files have its contents."),
+    (ReportViewSet, "destroy"): Operation(summary="Delete a decision report", description="Also a published one."),
+    (ReportViewSet, "publish"): Operation(
+        summary="Choose who may read a decision report",
+        description="All with `names`, or with `numbers` in place of names; `none` makes it private again.",
+        takes=ReadersSerializer,
+        example={"readers": "numbers"},
+        refuses=(report_errors.ModelsOfTeam,),
+    ),
+    (ReportFile, "get"): Operation(
+        summary="A decision report as a file",
+        description="`json` has all figures, what they follow from, and the checksum; `html` is a page to print. "
+        "`manage.py recompute_report` compares every number of the JSON.",
+        files=(ReportFilePayload, File(CONTENT_TYPES["html"])),
+        parameters=(
+            Parameter("public_id", "The report’s id.", TEXT, required=True, location="path"),
+            Parameter("ending", "Format.", one_of(*CONTENT_TYPES), required=True, location="path"),
+        ),
+        refuses=(NotFound,),
     ),
 }

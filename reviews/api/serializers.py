@@ -1,7 +1,9 @@
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from common.api.fields import ChoiceField
-from reviews.models import Review
+from common.payload_types import JsonObject
+from reviews.models import DecisionReport, Review
 
 
 class ReviewTermsSerializer(serializers.Serializer[None]):
@@ -25,3 +27,21 @@ class NewReviewSerializer(ReviewTermsSerializer):
 
     run = serializers.CharField(max_length=40)
     open = serializers.BooleanField(default=False)
+
+
+class NewReportSerializer(serializers.Serializer[None]):
+    """A run's id, or a board; team: the address of the board's team."""
+
+    question = serializers.CharField(max_length=DecisionReport.MAX_QUESTION)
+    run = serializers.CharField(max_length=22, required=False)
+    board = serializers.CharField(max_length=80, required=False)
+    team = serializers.CharField(max_length=80, allow_blank=True, required=False)
+
+    def validate(self, attrs: JsonObject) -> JsonObject:
+        if ("run" in attrs) == ("board" in attrs):
+            raise serializers.ValidationError(_("Name a run or a board."))
+        return attrs
+
+
+class ReadersSerializer(serializers.Serializer[None]):
+    readers = serializers.ChoiceField(choices=["none", "names", "numbers"])

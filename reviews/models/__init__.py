@@ -1,3 +1,4 @@
+from reviews.models.reports import DecisionReport
 from reviews.models.reviews import Review, ReviewBattle, ReviewItem, RunReader
 
-__all__ = ["Review", "ReviewBattle", "ReviewItem", "RunReader"]
+__all__ = ["DecisionReport", "Review", "ReviewBattle", "ReviewItem", "RunReader"]

@@ -1,6 +1,7 @@
 from collections.abc import Sequence
 
 import pytest
+from django.test import Client
 
 from accounts.actor import Actor
 from models_registry.models import LanguageModel
@@ -14,6 +15,16 @@ from tests.worlds.benchmarks.samples import Sample
 @pytest.fixture
 def owner() -> Actor:
     return make.member()
+
+
+@pytest.fixture
+def member(owner: Actor) -> Actor:
+    return owner
+
+
+@pytest.fixture
+def browser(member: Actor) -> Client:
+    return make.browser(member)
 
 
 @pytest.fixture

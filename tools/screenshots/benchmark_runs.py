@@ -20,6 +20,7 @@ from benchmarks.actions import EntrantRequest  # noqa: E402
 from benchmarks.models import Run, RunItem  # noqa: E402
 from models_registry.models import LanguageModel  # noqa: E402
 from reviews import actions as reviews  # noqa: E402
+from reviews.reports.actions import report_on_board, report_on_run  # noqa: E402
 from tests.worlds.benchmarks import judged_runs, samples  # noqa: E402
 
 
@@ -51,10 +52,14 @@ def main() -> None:
     review = reviews.open_review(draft)
     item = sample.item
     [judge, _grader] = judged_runs.judges_of_each_kind(models[0], sample.run)
+    questions = "Which model knows capitals?", "Which model should answer our mail?"
+    report = report_on_run(owner=member, run=sample.run, question=questions[0])
+    on_board = report_on_board(owner=member, board="overall", team=None, question=questions[1])
     print(json.dumps({
         "template": sample.template.public_id, "run": sample.run.public_id, "running": running.public_id,
         "item": item.pk, "case": item.case_id, "later": later.public_id, "judge": judge.public_id,
         "review": review.public_id, "closed": closed.public_id,
+        "decision_report": report.public_id, "board_report": on_board.public_id,
         "drafted": sample.template.versions.get(state="draft").cases.earliest("position").pk,
     }))  # fmt: skip
 

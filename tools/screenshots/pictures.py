@@ -171,6 +171,8 @@ BENCHMARKS = [
         "judgements-of-one": "/benchmarks/r/{run}/judgements/{judge}/?names=shown",
         "reviews": "/reviews/", "review": "/review/{review}/", "review-settings": "/review/{review}/settings/",
         "review-results": "/review/{closed}/results/", "review-new": "/reviews/new/?run={later}",
+        "decision-reports": "/reports/", "decision-report": "/reports/{decision_report}/",
+        "decision-report-new": "/reports/new/?run={run}", "decision-report-board": "/reports/{board_report}/",
     }),
 ]  # fmt: skip
 TEAMS = _all(Who.MEMBER, World.PLAYED, {
@@ -222,7 +224,7 @@ ADMINISTRATION = [
         "admin-page-add": "/admin/site_content/pageversion/add/?page=privacy",
         "admin-interactions": "/admin/battles/call/",
         "admin-budgets": "/admin/models_registry/budget/", "admin-listed-boards": "/admin/leaderboard/listedboard/",
-        "admin-benchmark-runs": "/admin/benchmarks/run/",
+        "admin-benchmark-runs": "/admin/benchmarks/run/", "admin-reports": "/admin/reviews/decisionreport/",
         "admin-rules": "/admin/routing/rule/", "admin-rule-trial": "/admin/routing/rule/try/",
         "admin-decisions": "/admin/battles/routingdecision/", "admin-trainings": "/admin/routing/routersnapshot/",
         "admin-evaluations": "/admin/routing/routerevaluation/", "admin-exchanges": "/admin/gateway/exchange/",
@@ -270,6 +272,7 @@ LEFT_OUT = {
         "/review/{public_id}/next/", "/review/{public_id}/do/{move}/",
         "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/items/{item_id}/grade/",
         "/benchmarks/r/{public_id}/publish/", "/benchmarks/import/apply/", "/benchmarks/import/columns/",
+        "/reports/{public_id}/publish/", "/reports/{public_id}/delete/",
         "/teams/{slug}/models/site/", "/teams/{slug}/models/providers/{provider_id}/?*/",
         "/teams/{slug}/models/{model_id}/status/", "/teams/{slug}/questions/{kind}/{row_id}/remove/",
         "/teams/{slug}/rules/{rule_id}/?*/", "/teams/{slug}/models/{model_id}/test/{test_id}/",

@@ -113,6 +113,7 @@ class Studio:
         visitor, ids = real_battles.play(self.arena.url, BATTLES)
         self.state["signed_in"][Who.VISITOR] = visitor.client.cookies[VISITOR_COOKIE]
         self.state["ids"] |= ids
+        self.arena.manage("aggregate_votes")  # a report needs a snapshot
         self.state["ids"] |= self._run_module("benchmark_runs") | self._run_module("team_models")
         self.arena.manage("aggregate_votes")
 

@@ -430,6 +430,7 @@ def ask_about_reports(ask: Callable[..., Any], run: Run, owner: User) -> None:
         ask("get", "benchmarks/runs/{public_id}/export.{ending}", public_id=run.public_id, ending=ending)
     for readers in ("numbers", "none"):
         ask("post", f"{path}publish/", {"readers": readers}, public_id=run.public_id)
+    ask_about_decision_reports(ask, run)
     assert ask("post", f"{path}rescore/", public_id=other.public_id)["state"] == "scoring"
 
 
@@ -450,6 +451,18 @@ def ask_about_reviews(ask: Callable[..., Any], client: Client, owner: User) -> N
     ask("post", f"{path}withdraw/", public_id=made)
 
 
+def ask_about_decision_reports(ask: Callable[..., Any], run: Run) -> None:
+    made = ask("post", "reports/", {"question": "Which one?", "run": run.public_id})
+    on_board = ask("post", "reports/", {"question": "Who leads?", "board": "overall"})
+    assert [listed["id"] for listed in ask("get", "reports/")["results"]] == [on_board["id"], made["id"]]
+    path = "reports/{public_id}/"
+    assert ask("post", f"{path}publish/", {"readers": "numbers"}, public_id=made["id"])["readers"] == "numbers"
+    assert ask("get", path, public_id=made["id"])["subject"] == "run"
+    for ending in ("json", "html"):
+        ask("get", "reports/{public_id}.{ending}", public_id=made["id"], ending=ending)
+    ask("delete", path, public_id=on_board["id"])
+
+
 @pytest.mark.slow
 def test_empty_responses_match_schema(client: Client):
     make.model(slug="ada")
@@ -457,6 +470,7 @@ def test_empty_responses_match_schema(client: Client):
     for route, query in [
         ("me/", ""), ("boards/", ""), ("leaderboard/", ""), ("leaderboard/matrix/", ""), ("leaderboard/snapshots/", ""),
         ("sessions/", ""), ("models/", ""), ("benchmarks/templates/", ""), ("benchmarks/runs/", ""), ("reviews/", ""),
+        ("reports/", ""),
         ("leaderboard/history/", "?models=ada"), ("route/decisions/", ""), ("route/snapshots/", ""),
     ]:  # fmt: skip
         contract.ask(client, "get", route, query=query)

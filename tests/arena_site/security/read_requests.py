@@ -66,6 +66,7 @@ IDS: dict[tuple[str, ...], Callable[[Arena], list[str]]] = {
     ("/api/v1/benchmarks/items/",): lambda arena: [f"{arena.run}-{arena.item}"],
     ("/api/v1/benchmarks/", "/api/v1/judges/"): lambda arena: ["none"],
     ("/api/v1/reviews/",): lambda arena: [arena.review],
+    ("/reports/", "/api/v1/reports/"): lambda arena: ["none"],
     ("/api/v1/route/decisions/",): lambda arena: ["none"],
     ("/models/icons/",): lambda arena: ["none"],
     ("/v1/models/{name}", "/v1/{rest}"): lambda arena: ["none"],
@@ -75,6 +76,7 @@ IDS: dict[tuple[str, ...], Callable[[Arena], list[str]]] = {
 QUERIES: dict[str, Callable[[Arena], list[str]]] = {
     "/": lambda arena: [f"?mode={mode}" for mode, _name in REQUESTED_MODES],
     "/api/v1/models/": lambda arena: ["?drawable=true"],
+    "/reports/new/": lambda arena: ["?board=overall"],
     "/models/": lambda arena: ["?search=a"],
     "/models/choices/": lambda arena: [f"?picker={key}" for key in KINDS],
     "/leaderboard/": lambda arena: ["?format=csv", "?format=json"],

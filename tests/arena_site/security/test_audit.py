@@ -28,6 +28,7 @@ AUDITED = {
     "models_registry.RequestRepair",  # tests/models_registry
     "models_registry.ModelLimit",  # tests/battles/actions
     "benchmarks.Run",  # tests/benchmarks
+    "reviews.DecisionReport",  # tests/reviews
     "routing.Rule", "routing.RoutingThresholds",  # tests/routing
 }  # fmt: skip
 

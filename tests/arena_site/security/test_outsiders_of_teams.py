@@ -23,6 +23,7 @@ from common.ids import new_public_id
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel
 from reviews.actions import create_review, open_review
+from reviews.reports.actions import report_on_run
 from routing.models import Rule
 from tests import api_fixtures, make
 from tests.arena_site.security import url_access
@@ -128,6 +129,8 @@ def _ids(team: Team, owner: User, owned: api_fixtures.World, model: LanguageMode
     rows: Values = {"public_id": sample.run.public_id, "item_id": sample.item.pk, "case_id": sample.item.case_id}
     rows["judge_id"] = judge.public_id
     files: Values = {"file_id": sample.file_id, "move": "pause", "ending": "jsonl"}
+    made = report_on_run(owner=owned.actor.user, run=sample.run, question="Which one?")
+    report: Values = {"public_id": made.public_id, "ending": "json"}
     template: Values = {"public_id": sample.template.public_id, "case_id": case.pk}
     return {
         "/teams/{slug}/": slug,
@@ -164,6 +167,8 @@ def _ids(team: Team, owner: User, owned: api_fixtures.World, model: LanguageMode
         "/api/v1/benchmarks/imports/": {"public_id": new_public_id()},
         "/review/": {"public_id": review.public_id, "move": "close"},
         "/api/v1/reviews/": {"public_id": review.public_id},
+        "/reports/": report,
+        "/api/v1/reports/": report,
     }
 
 

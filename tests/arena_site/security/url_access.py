@@ -196,6 +196,17 @@ REVIEWS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/reviews/{public_id}/progress/": READ,
     "/api/v1/reviews/{public_id}/results/": READ,
 }
+# Own decision reports, those of teams and published ones (tests/reviews/reports/test_access.py).
+REPORTS = [
+    "/reports/", "/reports/new/", "/reports/{public_id}/", "/reports/{public_id}/report.{ending}",
+    "/reports/{public_id}/publish/", "/reports/{public_id}/delete/",
+]  # fmt: skip
+REPORTS_API: dict[str, dict[str, Scope]] = {
+    "/api/v1/reports/": {**READ, **BENCHMARK},
+    "/api/v1/reports/{public_id}/publish/": BENCHMARK,
+    "/api/v1/reports/{public_id}.{ending}": READ,
+    "/api/v1/reports/{public_id}/": {**READ, "DELETE": Scope.BENCHMARK},
+}
 # One's own teams, and links into teams (tests/accounts/teams).
 TEAMS_OF_ONE = ["/teams/", "/teams/new/", "/teams/join/", "/teams/place/", "/api/v1/teams/"]
 # A team's URLs: the right that each method needs; None: any role (test_teams.py).
@@ -249,6 +260,7 @@ GATEWAY = [
 ]  # fmt: skip
 TABLES = (
     OPEN, GATEWAY, SIGNED, PUBLISHED, OWN, EXPORTS, STAFF_EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFF_PAGES, OWNED,
-    OWNED_PAGES, TEAMS_OF_ONE, TEAMS, BENCHMARKS, BENCHMARKS_API, REVIEWS, REVIEWS_API, MEMBERS_TOKENS,
+    OWNED_PAGES, TEAMS_OF_ONE, TEAMS, BENCHMARKS, BENCHMARKS_API, REVIEWS, REVIEWS_API, REPORTS, REPORTS_API,
+    MEMBERS_TOKENS,
     MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
 )  # fmt: skip

@@ -72,7 +72,8 @@ from models_registry.models import LanguageModel, Provider  # noqa: E402
 from models_registry.models.catalogues import Catalogue, CatalogueChange  # noqa: E402
 from models_registry.providers.catalogue import Offer  # noqa: E402
 from reviews import actions as reviews  # noqa: E402
-from reviews.models import Review  # noqa: E402
+from reviews.models import DecisionReport, Review  # noqa: E402
+from reviews.reports.actions import report_on_board, report_on_run  # noqa: E402
 from routing.models import Rule  # noqa: E402
 from site_content.actions import publish_page  # noqa: E402
 from site_content.models import PageVersion  # noqa: E402
@@ -208,6 +209,14 @@ def add_reviews(user: User, run: Run) -> list[str]:
     ]  # fmt: skip
 
 
+def add_reports(user: User) -> list[str]:
+    """Add reports on a run and on a published board; return the path of the latter."""
+    run = Run.objects.filter(owner=user, team=None, state="done").earliest("pk")
+    report_on_run(owner=user, run=run, question="Which model knows capitals?")
+    on_board = report_on_board(owner=user, board="overall", team=None, question="Which model leads?")
+    return [f"/reports/{on_board.public_id}/"]
+
+
 def add_team_runs(user: User, models: Sequence[LanguageModel]) -> list[str]:
     """Add a template of the team with a finished run, and one that waits for the team's budget; return their paths."""
     team = Team.objects.get(slug="physics")
@@ -287,10 +296,13 @@ def fill_in(address: str, world: World) -> list[str]:
         },
         "/benchmarks/judges/": {"public_id": judge.public_id},
         "/review/": {"public_id": Review.objects.get(title="Which capital?").public_id, "move": "close"},
+        "/reports/{public_id}/": {"public_id": DecisionReport.objects.filter(owner=user).earliest("pk").public_id},
         "/admin/{app_label}/": {"app_label": "battles"},
     }  # fmt: skip
     if address == "/reviews/new/":
         return [f"{address}?run={item.run.public_id}"]
+    if address == "/reports/new/":
+        return ["/reports/new/?board=overall", f"/reports/new/?run={item.run.public_id}"]
     if address == "/s/{public_id}/":
         return [address.format(public_id=public_id) for public_id in ids["sessions"]]
     for beginning, values in by_beginning.items():
@@ -363,6 +375,7 @@ def visit_every_page() -> Everything:
     members_more = MEMBERS_MORE + add_states(world.actor.user, world)
     exclude_votes(Vote.objects.filter(order=1), reason=Vote.ExcludedReason.OPERATOR)
     votes.publish()
+    members_more += add_reports(world.actor.user)
     seen = Everything({"visitor": [*MORE], "member": members_more, "newcomer": []}, cookies, refusals_by_status())
     seen.templates = {path: path for path in (*MORE, *members_more)}
     for address in addresses():

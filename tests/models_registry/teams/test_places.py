@@ -18,8 +18,17 @@ from tests import make
 
 pytestmark = pytest.mark.django_db
 ROOT = settings.BASE_DIR
-APPS = ["accounts", "arena_site", "battles", "benchmarks", "gateway", "leaderboard", "models_registry", "reviews",
-        "routing"]
+APPS = [
+    "accounts",
+    "arena_site",
+    "battles",
+    "benchmarks",
+    "gateway",
+    "leaderboard",
+    "models_registry",
+    "reviews",
+    "routing",
+]
 OF_EVERY_OWNER = {
     # Rows by an id that a row of the same place holds.
     "battles/actions/votes.py", "battles/calls/slots.py", "battles/own_votes.py",

@@ -1,0 +1,181 @@
+"""Decision report as it is stored: its inputs, and all figures that follow from them. Pages import it without numpy."""
+
+import hashlib
+import json
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from benchmarks.statistics.payload import ReportPayload
+
+FORMAT = "decision-report-1"
+
+
+class Label(msgspec.Struct, frozen=True, kw_only=True):
+    """Name of a contestant, and what exactly was asked. Empty texts are unknown or kept back."""
+
+    name: str
+    version: str = ""
+    upstream: str = ""
+    prompt: str = ""
+    parameters: str = ""
+
+
+class RunInputs(msgspec.Struct, frozen=True, kw_only=True, tag="run", tag_field="kind"):
+    """Run and its report `number`, of which `payload` has the primary metric alone: no prompts, answers or tags."""
+
+    run: str
+    name: str
+    template: str
+    version: int
+    number: int
+    is_cancelled: bool
+    computed_at: datetime
+    payload: ReportPayload
+
+
+class BoardLine(msgspec.Struct, frozen=True, kw_only=True):
+    """Model's line in a snapshot, with its prices in US dollars per million tokens at the time of the report."""
+
+    key: str
+    votes: int
+    group: int
+    preliminary: bool
+    score: float | None
+    low: float | None
+    high: float | None
+    rank: int | None
+    rank_best: int | None
+    rank_worst: int | None
+    tier: int | None
+    first_token_ms: int | None
+    price_input: float | None = None
+    price_output: float | None = None
+
+
+class DecidingVotes(msgspec.Struct, frozen=True):
+    """So many votes put `first` first."""
+
+    votes: int
+    first: str
+
+
+class BoardInputs(msgspec.Struct, frozen=True, kw_only=True, tag="board", tag_field="kind"):
+    """Published snapshot of a board. team: its address, "" for the site's."""
+
+    snapshot: str
+    board: str
+    title: str
+    team: str
+    computed_at: datetime
+    method: str
+    parameters_hash: str
+    tallies_checksum: str
+    votes_counted: int
+    votes_excluded: int
+    effective_voters: float | None
+    to_add: DecidingVotes | None
+    to_drop: DecidingVotes | None
+    lines: list[BoardLine]
+
+
+# Campaigns come later, as a third kind.
+Inputs = RunInputs | BoardInputs
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """Contestant's figures; scores are shares of 1 in a run, points on a board. Numbers that do not exist are None.
+
+    better_than: contestants that it surely beats. cost: per answer, in US dollars, with its 95 % interval. prices: US
+    dollars per million tokens read and written. on_front: no other one is better and cheaper.
+    """
+
+    key: str
+    rank_best: int | None
+    rank_worst: int | None
+    is_best: bool
+    value: float | None
+    low: float | None
+    high: float | None
+    counted: int
+    planned: int | None = None
+    note: Literal["", "incomplete", "preliminary"] = ""
+    better_than: list[str]
+    cost: float | None = None
+    cost_low: float | None = None
+    cost_high: float | None = None
+    price_input: float | None = None
+    price_output: float | None = None
+    first_token_ms: float | None = None
+    total_ms: float | None = None
+    on_front: bool = False
+    beaten_in_both: bool = False
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """Difference reference − other. needed: cases in all, or more votes, that tell them apart if it stays the same."""
+
+    reference: str
+    other: str
+    value: float | None
+    low: float | None
+    high: float | None
+    is_apart: bool | None
+    needed: int | None = None
+    repeats_needed: int | None = None
+
+
+class Caution(msgspec.Struct, frozen=True, kw_only=True):
+    """Warning by its code, with the contestant and the numbers that its sentence has."""
+
+    code: str
+    key: str = ""
+    n: int = 0
+    of: int = 0
+    cost: float = 0.0
+
+
+class Figures(msgspec.Struct, frozen=True, kw_only=True):
+    """lines: best first. differences: from the baseline, else from the best one."""
+
+    unit: Literal["share", "points"]
+    cautions: list[Caution]
+    lines: list[Line]
+    differences: list[Difference]
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    format: str
+    id: str
+    created_at: datetime
+    question: str
+    subject: Inputs
+    labels: dict[str, Label]
+    figures: Figures
+
+
+def canonical(document: Document) -> str:
+    """Return the JSON whose SHA-256 is the report's checksum."""
+    plain = msgspec.to_builtins(document)
+    # Integers where a float belongs become floats, so that reading and writing again changes no character.
+    return canonical_json(msgspec.to_builtins(msgspec.convert(plain, Document)))
+
+
+def canonical_json(value: object) -> str:
+    """Return JSON in the one form that is hashed: sorted names, no spaces, UTF-8."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read(text: str) -> Document:
+    """Raises msgspec.ValidationError."""
+    return msgspec.json.decode(text, type=Document)
+
+
+def as_file(text: str) -> bytes:
+    """Return the file of a report. text: canonical."""
+    return f'{{"checksum":"{checksum(text)}","report":{text}}}\n'.encode()
