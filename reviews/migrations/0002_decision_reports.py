@@ -11,9 +11,8 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
-    initial = True
-
     dependencies = [
+        ('reviews', '0001_reviews'),
         ('accounts', '0008_team_links'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
