@@ -1,4 +1,4 @@
-"""Who sees, judges and manages a review; all others get 404."""
+"""Rights to see, judge and manage a review; all others get 404."""
 
 from django.db.models import Q, QuerySet
 from django.http import Http404

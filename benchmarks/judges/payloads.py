@@ -124,7 +124,7 @@ class StyledBoardPayload(TypedDict):
 
 
 class JudgeResultPayload(TypedDict):
-    """What a judge says of a run's entrants, which are named by their ids.
+    """Results of a judge about a run's entrants, which are named by their ids.
 
     `flips`: share of pairs whose two orders name different winners. `first_side`: P(first wins) − ½. `own_family`: how
     much better the judge sees models of its own organization than the other judges do. `stopped`: a judging ended or

@@ -1,4 +1,4 @@
-"""Which questions a judging asks, and what it leaves out."""
+"""Questions that a judging asks, and what it leaves out."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Who opens the addresses of decision reports, and what the API does."""
+"""Access to decision reports by address, and what the API does."""
 
 import pytest
 from django.test import Client
