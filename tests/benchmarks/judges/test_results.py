@@ -1,9 +1,11 @@
 """Figures of judges whose taste is known."""
 
+import numpy as np
 import pytest
 
 from benchmarks.judges.results import judges_of, read_jury, read_results, read_styled_board
 from benchmarks.models import Judge, Run
+from benchmarks.statistics.judged import Verdicts, board_of, styled_board
 from tests import make
 from tests.worlds.benchmarks import judged_runs
 
@@ -14,6 +16,11 @@ NAMES = ("ada", "bob", "cyd")
 @pytest.fixture
 def subject() -> Run:
     return judged_runs.answered_run(make.user(), [make.model(slug=slug) for slug in NAMES], cases=12)
+
+
+def rotated(entrant: int, case: int) -> str:
+    """Return an answer; each entrant has the best one in a third of the cases."""
+    return judged_runs.by_quality((entrant + case) % 3, case)
 
 
 def judged_by(rule: str, subject: Run, **options: object) -> Judge:
@@ -83,18 +90,31 @@ def test_longer_answers_win_with_a_judge_of_length(subject: Run):
     assert [line.entrant for line in result.comparisons.board] == [2, 1, 0]
 
 
-def test_board_at_equal_length_sees_through_a_judge_of_length(subject: Run):
-    def answer(entrant: int, case: int) -> str:
-        return "word " * (3 + (7 * case + 5 * entrant) % 11 + 2 * entrant)
-
-    run = judged_runs.answered_run(subject.owner, [make.model() for _ in NAMES], answer, cases=40)
-    judge = judged_by("judge-longer", run)
-    [result] = read_results(run, [judge])
-    raw = {line.entrant: line.score for line in result.comparisons.board}
-    styled = read_styled_board(run, judge)
+def test_board_at_equal_length_sees_through_a_taste_for_length():
+    draw = np.random.default_rng(5)
+    tokens = draw.integers(20, 80, size=(150, 3)) * np.array([1, 2, 3])  # of cases and entrants
+    case, first, second = (part.ravel() for part in np.meshgrid(range(150), range(3), range(3), indexing="ij"))
+    case, first, second = (part[first != second] for part in (case, first, second))
+    styles = np.zeros((2, len(case), 4))
+    styles[:, :, 0] = tokens[case, first], tokens[case, second]
+    share = (styles[0, :, 0] - styles[1, :, 0]) / styles[:, :, 0].sum(axis=0)
+    value = (draw.random(len(case)) < 1 / (1 + np.exp(-4 * share))).astype(float)
+    verdicts = Verdicts(case, case, first, second, value, np.zeros_like(case))
+    raw = {line.entrant: line.score for line in board_of(verdicts, 3)}
+    styled = styled_board(verdicts, 3, styles)
     controlled = {line.entrant: line.score for line in styled.board}
-    assert raw[2] - raw[0] > 100
-    assert abs(controlled[2] - controlled[0]) < 0.5 * (raw[2] - raw[0])
+    assert raw[2] - raw[0] > 150
+    assert abs(controlled[2] - controlled[0]) < 75
+    assert styled.effects["tokens"].low > 0
+    assert styled.effects["bold"] is None  # no answer has it
+
+
+def test_board_at_equal_length_reads_the_answers_of_the_run(subject: Run):
+    judge = judged_by("judge-fair", subject)
+    assert read_styled_board(subject, judge) is None  # who wins all is established nowhere
+    run = judged_runs.answered_run(subject.owner, [make.model() for _ in NAMES], rotated, cases=12)
+    styled = read_styled_board(run, judged_by("judge-fair", run))
+    assert {line.entrant for line in styled.board} == {0, 1, 2}
 
 
 def test_cut_judging_says_that_it_is_no_whole(subject: Run):
@@ -142,9 +162,15 @@ def test_own_family_is_held_against_the_other_judges(subject: Run):
 
 
 def test_jury_joins_the_verdicts_of_its_judges(subject: Run):
-    fair, first, again = (judged_by(rule, subject) for rule in ("judge-fair", "judge-first", "judge-fair"))
+    fair, first = (judged_by(rule, subject) for rule in ("judge-fair", "judge-first"))
     jury = read_jury(subject, [fair, first])
     assert (jury.judges, [line.entrant for line in jury.board]) == ([fair, first], [0, 1, 2])
     assert jury.alpha.value < 0.2  # one sees no difference anywhere
-    assert read_jury(subject, [fair, again]).alpha.value == 1.0
     assert read_jury(subject, [fair]) is None
+
+
+def test_judges_of_one_opinion_agree_fully(subject: Run):
+    run = judged_runs.answered_run(subject.owner, [make.model() for _ in NAMES], rotated, cases=12)
+    jury = read_jury(run, [judged_by("judge-fair", run) for _ in range(2)])
+    assert jury.alpha.value == 1.0
+    assert jury.alpha.low < 1.0
