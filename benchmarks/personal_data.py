@@ -35,7 +35,8 @@ def export_runs(user: User, **_: object) -> dict[str, list[RunSummaryPayload]]:
 @receiver(personal_data_requested)
 def export_judges(user: User, **_: object) -> dict[str, list[JudgePayload]]:
     judges = Judge.objects.filter(owner_user=user, team=None).select_related("model__team", "team").order_by("pk")
-    return {"benchmark_judges": [judge_payload(judge, Actor(user)) for judge in judges]}
+    payloads = [judge_payload(judge, Actor(user)) for judge in judges]
+    return {"benchmark_judges": payloads} if payloads else {}
 
 
 @receiver(account_deleting)

@@ -141,7 +141,7 @@ class JudgeViewSet(ViewSet):
     @action(detail=True, methods=["post"])
     @idempotent
     def card(self, request: Request, public_id: str) -> Accepted[JudgingPayload]:
-        actor, member, judge = actor_of(request), member_of(request), self.get_object()
+        judge, actor, member = self.get_object(), actor_of(request), member_of(request)
         data = validated(NewCardSerializer(data=request.data))
         run = access.get_judged_run_or_404(actor, data["run"], to_judge=True)
         with counted_run(actor):
@@ -196,7 +196,7 @@ class JudgementViewSet(ViewSet):
     @judgements.mapping.post
     @idempotent
     def judge(self, request: Request, public_id: str) -> Accepted[JudgingPayload]:
-        member, run = member_of(request), self.get_object(to_judge=True)
+        run, member = self.get_object(to_judge=True), member_of(request)
         data = validated(NewJudgingSerializer(data=request.data))
         wanted = _judging_request(request, run, data)
         with counted_run(actor_of(request)):

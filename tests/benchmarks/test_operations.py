@@ -16,7 +16,7 @@ from battles.models import Call
 from benchmarks.models import Case, ItemReply, ProviderPace, Reply, Run, RunItem, Template
 from models_registry.models import Breaker, LanguageModel
 from tests import make
-from tests.worlds.benchmarks import samples
+from tests.worlds.benchmarks import judged_runs, samples
 from tests.worlds.benchmarks.samples import Sample
 
 pytestmark = [pytest.mark.django_db, pytest.mark.processes]
@@ -76,10 +76,12 @@ def test_account_takes_private_runs_and_templates_along(member: Actor, sample: S
     assert Template.objects.filter(owner_user=None, versions__runs=published).exists()
 
 
-def test_export_of_ones_data_has_templates_and_runs(member: Actor, sample: Sample):
+def test_export_of_ones_data_has_templates_and_runs(member: Actor, sample: Sample, models: list[LanguageModel]):
     exported = collect_personal_data(member.user)
     [template], [run] = exported["benchmark_templates"], exported["benchmark_runs"]
-    assert exported["benchmark_judges"] == []
+    assert "benchmark_judges" not in exported
+    judged_runs.judge(models[0], member.user, name="Strict")
+    assert [judge["name"] for judge in collect_personal_data(member.user)["benchmark_judges"]] == ["Strict"]
     assert template["prompts"][0]["messages"][1]["template"] == "What is the capital of {{ country }}?"
     assert template["cases"][0]["expected"] == ["Paris"]
     assert (run["name"], run["items"], run["failed"]) == ("First look", 16, 1)
