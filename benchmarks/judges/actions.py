@@ -37,7 +37,7 @@ MAX_PAIRS_PER_CASE = 1_225  # all pairs of Run.MAX_ENTRANTS
 
 @dataclass(frozen=True)
 class JudgeContent:
-    """Values of a judge. A change of them, but for the name, makes a new number."""
+    """Content of a judge. A change of it, but for the name, makes a new number."""
 
     name: str
     model: LanguageModel

@@ -1,4 +1,4 @@
-"""Questions that a judging asks, and what it leaves out."""
+"""Questions of a judging, and what it leaves out."""
 
 from decimal import Decimal
 
