@@ -79,7 +79,7 @@ def battle_payload(battle: Battle, *, stream_format: Format = "api", token: int 
 def payload_for(actor: Actor, battle: Battle) -> BattlePayload:
     """battle: as battle_payload."""
     payload = battle_payload(battle, token=actor.token)
-    return read_only(payload) if battle.session.is_left_by(actor, is_of_review=battle.is_review) else payload
+    return read_only(payload) if battle.session.is_left_by(actor, asks_guests=battle.is_review) else payload
 
 
 def _is_publishable(battle: Battle) -> bool:

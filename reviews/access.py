@@ -1,4 +1,4 @@
-"""Rights to see, judge and manage a review; all others get 404."""
+"""Access to reviews: who is asked, who manages, who knows the answers. All others get 404."""
 
 from django.db.models import Q, QuerySet
 from django.http import Http404

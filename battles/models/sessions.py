@@ -137,9 +137,9 @@ class Session(models.Model):
     def is_readable_by_staff(self) -> bool:
         return self.team_id is None or settings.ARENA_OPERATORS_READ_TEAMS
 
-    def is_left_by(self, actor: Actor, *, is_of_review: bool = False) -> bool:
-        """Return whether it is of a team that the person may no longer use; a review asks guests, too."""
-        usable = actor.memberships if is_of_review else teams_with(actor.memberships, Right.USE)
+    def is_left_by(self, actor: Actor, *, asks_guests: bool = False) -> bool:
+        """Return whether it is of a team that the person may no longer use. asks_guests: true of reviews."""
+        usable = actor.memberships if asks_guests else teams_with(actor.memberships, Right.USE)
         return self.team_id is not None and self.team_id not in usable
 
     @property

@@ -182,7 +182,7 @@ def session_page(
     """rename_form: an invalid one to show again."""
     battles = [page_battle(battle) for battle in _battles_of_page(request, session)]
     is_of_review = battles[-1]["mode"] == "review"
-    has_left = session.is_left_by(request.actor, is_of_review=is_of_review)
+    has_left = session.is_left_by(request.actor, asks_guests=is_of_review)
     if has_left:
         battles = [cast(PageBattle, read_only(battle)) for battle in battles]
     live = [battle["id"] for battle in battles if battle["stream_url"]]
@@ -259,7 +259,7 @@ def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | No
 def _fragment_of(request: PageRequest, battle: Battle, form: PromptForm | None = None) -> HttpResponse:
     if not request.htmx:
         return redirect(battle)
-    if battle.session.is_left_by(request.actor, is_of_review=battle.is_review):
+    if battle.session.is_left_by(request.actor, asks_guests=battle.is_review):
         return HttpResponseClientRefresh()
     context = {"battle": page_battle(battle), "follow_up_form": form or PromptForm()}
     return render(request, "battles/battle.html#battle", context, status=422 if form else 200)

@@ -45,7 +45,7 @@ def next_battle(actor: Actor, review: Review) -> Battle | None:
 @transaction.atomic
 def _held(actor: Actor, review: Review) -> ReviewBattle | None:
     """Return the person's open battle with a new lease."""
-    held = ReviewBattle.objects.select_for_update(of=("self",)).select_related("battle__session")
+    held = ReviewBattle.objects.select_for_update()
     drawn = held.filter(review=review, person=actor.key, ended_at=None).first()
     if drawn is None:
         return None
@@ -138,7 +138,8 @@ def _shown(actor: Actor, review: Review, drawn: ReviewBattle) -> Battle:
     turns = _read_turns(item)
     title = (_("Review of %(title)s") % {"title": review.title})[:MAX_TITLE]
     with transaction.atomic():
-        drawn = ReviewBattle.objects.select_for_update(of=("self",)).select_related("battle__session").get(pk=drawn.pk)
+        # Joined rows would be those from before the wait for the lock.
+        drawn = ReviewBattle.objects.select_for_update().get(pk=drawn.pk)
         if drawn.battle is None:  # else another tab was faster
             drawn.battle = start_stored_battle(
                 actor, series=review.public_id, title=title, team=review.team, turns=turns,

@@ -10,7 +10,7 @@ from accounts.actor import ActorRequest, ensure_known_actor
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope
 from battles.payload_types import BattlePayload
-from battles.payloads import battle_payload
+from battles.payloads import payload_for
 from battles.queries import get_battle
 from benchmarks import access as runs
 from benchmarks.api.requests import actor_of, member_of, validated
@@ -115,4 +115,4 @@ class NextBattle(ViewSet):
         battle = actions.next_battle(actor, review)
         if battle is None:
             return NoContent()
-        return PayloadResponse(battle_payload(get_battle(battle.pk), token=actor.token))
+        return PayloadResponse(payload_for(actor, get_battle(battle.pk)))

@@ -294,5 +294,5 @@ def test_team_pages_have_a_fixed_number_of_queries(members: int, django_assert_m
     client = browser(owner)
 
     for page in ("", "members/"):
-        with django_assert_max_num_queries(11):
+        with django_assert_max_num_queries(12):
             client.get(f"/teams/physics/{page}")
