@@ -102,6 +102,7 @@ class EverythingPayload(TypedDict):
     benchmark_templates: list[JsonObject]
     benchmark_runs: list[JsonObject]
     reviews: list[JsonObject]
+    joined_reviews: list[JsonObject]
     decision_reports: list[JsonObject]
     benchmark_judges: NotRequired[list[JsonObject]]
     decisions_of_auto_mode: list[JsonObject]

@@ -15,7 +15,7 @@ from common.client_ip import MAX_NETWORK_DAYS
 from common.valkey.connections import UNREACHABLE, rewrite_append_only_file
 from gateway.models import Exchange
 from leaderboard.models import AnomalyReview
-from reviews.models import Review
+from reviews.models import Review, Reviewer
 from reviews.reports.actions import delete_reports_of_team
 from routing.models import RouterSnapshot, Rule
 
@@ -42,6 +42,7 @@ def purge() -> None:
     days: int = settings.ARENA_KEEP_DAYS
     oldest_network = _before(min(days or MAX_NETWORK_DAYS, MAX_NETWORK_DAYS))
     Visitor.objects.filter(created_at__lt=oldest_network).exclude(network="").update(network="")
+    Reviewer.objects.filter(joined_at__lt=oldest_network).exclude(network="").update(network="")
     for model in (VoteNetwork, NetworkCap):
         model.objects.filter(day__lt=oldest_network.date()).delete()
     StaffNetwork.objects.filter(last_day__lt=oldest_network.date()).delete()

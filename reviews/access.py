@@ -1,13 +1,13 @@
 """Access to reviews: who is asked, who manages, who knows the answers. All others get 404."""
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 
 from accounts.actor import Actor
 from accounts.teams.roles import Right, teams_with
 from benchmarks.models import Run
 from common.errors import NotAllowed
-from reviews.models import Review, RunReader
+from reviews.models import Review, Reviewer, RunReader
 
 _SHOWN = (Review.State.OPEN, Review.State.CLOSED)
 
@@ -31,6 +31,8 @@ def _asked(actor: Actor) -> Q:
             audiences.append(Review.Audience.MEMBERS)
             asked |= Q(audience=Review.Audience.OWNER, owner=actor.user, team=None)
         asked |= Q(audience__in=audiences)
+        if actor.is_known:
+            asked |= Q(Exists(_joined(actor).filter(review=OuterRef("pk"))), audience__in=Review.JOINED)
     return asked
 
 
@@ -44,7 +46,12 @@ def asked_reviews(actor: Actor) -> QuerySet[Review]:
 
 
 def readable_reviews(actor: Actor) -> QuerySet[Review]:
-    return Review.objects.filter(_own(actor) | (_asked(actor) & Q(state__in=_SHOWN)))
+    reviews = Review.objects.filter(_own(actor) | (_asked(actor) & Q(state__in=_SHOWN)))
+    return reviews.annotate(has_joined=Exists(_joined(actor).filter(review=OuterRef("pk"))))
+
+
+def _joined(actor: Actor) -> QuerySet[Reviewer]:
+    return Reviewer.objects.filter(person=actor.key) if actor.is_known else Reviewer.objects.none()
 
 
 def get_review_or_404(actor: Actor, public_id: str, *, to_change: bool = False) -> Review:
@@ -68,7 +75,7 @@ def may_manage(actor: Actor, review: Review) -> bool:
 
 
 def belongs_to_audience(actor: Actor, review: Review) -> bool:
-    """Return whether the person may vote while the review takes votes; as _asked, without a query."""
+    """Return whether the person may vote while the review takes votes; no query for one of readable_reviews."""
     if actor.is_limited_from(review.team_id):
         return False
     match Review.Audience(review.audience):
@@ -79,6 +86,9 @@ def belongs_to_audience(actor: Actor, review: Review) -> bool:
             return is_owner and (review.team_id is None or review.team_id in actor.memberships)
         case Review.Audience.MEMBERS:
             return actor.user is not None
+        case Review.Audience.LINK | Review.Audience.CODES:
+            has_joined: bool | None = vars(review).get("has_joined")  # of readable_reviews
+            return _joined(actor).filter(review=review).exists() if has_joined is None else has_joined
     return True
 
 

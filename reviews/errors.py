@@ -33,3 +33,26 @@ class ReviewsOpen(ReviewState):
 
     code = "reviews_open"
     message = _("Reviews of the team are open. Close them first, or withdraw them.")
+
+
+class NoSuchCode(InvalidInput):
+    """Raised for a wrong code, and for that of a review that has ended or whose link was closed."""
+
+    code = "no_such_code"
+    message = _("No open review has this code. Check it, or ask who gave it to you.")
+    http_status = 404
+
+
+class PersonalCodeUsed(ReviewState):
+    code = "code_used"
+    message = _("This code was used already. A personal code lets one person in, in the browser that used it.")
+
+
+class ReviewFull(ReviewState):
+    code = "review_full"
+    message = _("As many people as expected have joined. Ask who gave you the code.")
+
+
+class PersonSetAside(ReviewState):
+    code = "set_aside"
+    message = _("The owner of the review has set your votes aside. Ask them why.")

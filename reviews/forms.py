@@ -5,7 +5,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from reviews.actions.lifecycle import CHANGEABLE, ReviewTerms
-from reviews.models import Review
+from reviews.models import Review, Reviewer
 
 
 class MomentInput(forms.DateTimeInput):
@@ -34,6 +34,17 @@ class ReviewForm(forms.Form):
         label=_("At most from one person"), required=False, min_value=1, max_value=Review.MAX_ITEMS,
         help_text=_("Empty: as many as there are pairs."),
     )  # fmt: skip
+    expected_people = forms.IntegerField(
+        label=_("Expected people"), required=False, min_value=1, max_value=Review.MAX_PEOPLE,
+        help_text=_("With a link or codes, no more can join, and one network may use all places."),
+    )  # fmt: skip
+    repeats_percent = forms.IntegerField(
+        label=_("Pairs shown again (%)"), min_value=0, max_value=Review.MAX_REPEATS_PERCENT,
+        help_text=_("With the sides swapped, to see how steady people are. These votes count nowhere."),
+    )  # fmt: skip
+    least_seconds = forms.IntegerField(
+        label=_("Least seconds before a vote counts"), min_value=0, max_value=Review.MAX_LEAST_SECONDS,
+    )  # fmt: skip
     takes_ties = forms.BooleanField(label=_("“Tie” is an answer"), required=False)
     takes_both_bad = forms.BooleanField(label=_("“Both are bad” is an answer"), required=False)
     hides_results = forms.BooleanField(
@@ -55,9 +66,26 @@ class ReviewForm(forms.Form):
         cast(forms.ChoiceField, self.fields["audience"]).choices = [
             choice for choice in choices if choice[0] in of_place
         ]
+        if review.team_id is not None:
+            del self.fields["expected_people"]
         if review.state == Review.State.OPEN:
             self.fields = {name: field for name, field in self.fields.items() if name in CHANGEABLE}
 
     @property
     def terms(self) -> ReviewTerms:
         return cast(ReviewTerms, self.cleaned_data)
+
+
+class JoinForm(forms.Form):
+    code = forms.CharField(
+        label=_("Code"), max_length=20, widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        help_text=_("Eight letters, for example BCDF-GHKM."),
+    )  # fmt: skip
+    nickname = forms.CharField(
+        label=_("Nickname"), required=False, max_length=Reviewer.MAX_NICKNAME,
+        help_text=_("If you like: the owner of the review sees it beside your number of votes."),
+    )  # fmt: skip
+
+
+class SetAsideForm(forms.Form):
+    because = forms.CharField(required=False, max_length=Reviewer.MAX_BECAUSE)

@@ -4,15 +4,15 @@ from typing import Literal, NotRequired, TypedDict
 from leaderboard.payload_types import ResultPayload
 
 ReviewState = Literal["draft", "open", "closed", "withdrawn"]
-Audience = Literal["owner", "team", "members", "everyone"]
+Audience = Literal["owner", "team", "members", "everyone", "link", "codes"]
 Plan = Literal["all", "regular", "adaptive"]
 Ending = Literal["owner", "deadline", "quota"]
 
 
 class ReviewPayload(TypedDict):
     """run: null for people who are only asked. items: pairs of answers. team: only of a review of a team of yours.
-
-    voted: your votes. asks_you: whether you may vote while takes_votes.
+    voted: your votes. asks_you: whether you may vote while takes_votes. code: of the link, null while it is closed;
+    only for those who manage the review.
     """
 
     id: str
@@ -27,6 +27,9 @@ class ReviewPayload(TypedDict):
     takes_ties: bool
     takes_both_bad: bool
     hides_results: bool
+    expected_people: int | None
+    repeats_percent: int
+    least_seconds: int
     opens_at: datetime | None
     closes_at: datetime | None
     opened_at: datetime | None
@@ -40,6 +43,7 @@ class ReviewPayload(TypedDict):
     voted: int
     created_at: datetime
     team: NotRequired[str]
+    code: NotRequired[str | None]
 
 
 class ReviewProgressPayload(TypedDict):
@@ -53,7 +57,9 @@ class ReviewProgressPayload(TypedDict):
 
 
 class ReviewResultsPayload(TypedDict):
-    """computed_at: null until the board is computed. excluded: votes by reason."""
+    """computed_at: null until the board is computed. excluded: votes by reason. most_of_a_network: people, where
+    they joined by a link or codes, which do not verify them.
+    """
 
     id: str
     ended_by: Ending | None
@@ -61,6 +67,7 @@ class ReviewResultsPayload(TypedDict):
     votes_counted: int
     excluded: dict[str, int]
     people: int
+    most_of_a_network: int | None
     board: str
     snapshot: str | None
     computed_at: datetime | None

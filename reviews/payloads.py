@@ -34,6 +34,9 @@ def review_payload(review: Review, actor: Actor, *, voted: int) -> ReviewPayload
         "takes_ties": review.takes_ties,
         "takes_both_bad": review.takes_both_bad,
         "hides_results": review.hides_results,
+        "expected_people": review.expected_people,
+        "repeats_percent": review.repeats_percent,
+        "least_seconds": review.least_seconds,
         "opens_at": review.opens_at,
         "closes_at": review.closes_at,
         "opened_at": review.opened_at,
@@ -49,6 +52,8 @@ def review_payload(review: Review, actor: Actor, *, voted: int) -> ReviewPayload
     }
     if review.team is not None:
         payload["team"] = review.team.slug
+    if review.audience == Review.Audience.LINK and access.may_manage(actor, review):
+        payload["code"] = review.code or None
     return payload
 
 
@@ -70,6 +75,7 @@ def results_payload(review: Review, totals: Totals, board: ReviewBoard) -> Revie
         "votes_counted": totals.counted,
         "excluded": dict(totals.excluded),
         "people": totals.people,
+        "most_of_a_network": review.most_of_a_network,
         "board": board.key,
         "snapshot": board.snapshot,
         "computed_at": board.computed_at,

@@ -10,7 +10,7 @@ from accounts.claims import visitor_claimed
 from accounts.models import User, Visitor
 from accounts.personal_data import account_deleting, personal_data_requested
 from common.ids import new_public_id
-from reviews.models import Review, ReviewBattle, RunReader
+from reviews.models import Review, ReviewBattle, Reviewer, RunReader
 
 
 class ExportedReview(TypedDict):
@@ -20,6 +20,27 @@ class ExportedReview(TypedDict):
     audience: str
     state: str
     created_at: datetime
+
+
+class JoinedReview(TypedDict):
+    id: str
+    title: str
+    nickname: str
+    joined_at: datetime
+
+
+@receiver(personal_data_requested)
+def export_joined_reviews(user: User, **_: object) -> dict[str, list[JoinedReview]]:
+    joined = Reviewer.objects.filter(person=Actor(user=user).key).select_related("review").order_by("pk")
+    return {
+        "joined_reviews": [
+            {
+                "id": row.review.public_id, "title": row.review.title, "nickname": row.nickname,
+                "joined_at": row.joined_at,
+            }
+            for row in joined
+        ]
+    }  # fmt: skip
 
 
 @receiver(personal_data_requested)
@@ -40,7 +61,9 @@ def delete_reviews(user: User, **_: object) -> None:
     """Delete personal reviews; the votes of others stay in the log. Opinions on others' reviews lose their person."""
     Review.objects.filter(owner=user, team=None).delete()
     key = Actor(user=user).key
-    ReviewBattle.objects.filter(person=key).update(person=f"deleted:{new_public_id()}")
+    nameless = f"deleted:{new_public_id()}"
+    ReviewBattle.objects.filter(person=key).update(person=nameless)
+    Reviewer.objects.filter(person=key).update(person=nameless, nickname="", network="")
     RunReader.objects.filter(person=key).delete()
 
 
@@ -58,6 +81,8 @@ def _transfer_battles(*, before: str, after: str) -> None:
     of_visitor = ReviewBattle.objects.filter(person=before).exclude(is_judged)
     of_visitor.filter(ended_at__isnull=False).update(person=after)
     of_visitor.filter(ended_at=None).exclude(has_open).update(person=after)
+    joined = Reviewer.objects.filter(person=after, review=OuterRef("review"))
+    Reviewer.objects.filter(person=before).exclude(Exists(joined)).update(person=after)
     readers = RunReader.objects.filter(person=before)
     known = RunReader.objects.filter(person=after, run=OuterRef("run"))
     readers.exclude(Exists(known)).update(person=after)

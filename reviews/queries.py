@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import Least
+from django.utils.translation import ngettext
 
 from accounts.actor import Actor
 from battles.models import Vote
 from reviews import access
+from reviews.actions.joining import most_of_a_network
 from reviews.models import Review, ReviewBattle
 
-LISTED = 100
 # A pause between two votes that is longer counts as a break.
 MAX_BETWEEN_S = 600
 PER_ESTIMATE = 10
@@ -34,7 +35,8 @@ class Own:
 
 def read_own(actor: Actor, review: Review) -> Own:
     mine = ReviewBattle.objects.filter(review=review, person=actor.key)
-    ended = list(mine.filter(ended_at__isnull=False).order_by("ended_at").values_list("ended_at", flat=True))
+    moments = mine.filter(ended_at__isnull=False, repeats=None).order_by("ended_at")
+    ended = list(moments.values_list("ended_at", flat=True))
     most = min(review.item_count, review.most_per_person or review.item_count)
     return Own(len(ended), most, _minutes([moment for moment in ended if moment is not None]))
 
@@ -49,23 +51,14 @@ def _minutes(ends: Sequence[datetime]) -> int | None:
 
 
 @dataclass(frozen=True)
-class Person:
-    number: int
-    opinions: int
-    knew: int
-    last_at: datetime | None
-
-
-@dataclass(frozen=True)
 class Progress:
-    """wanted: opinions. under_way: battles that people have before them. people: those with most opinions first."""
+    """wanted: opinions. under_way: battles that people have before them. people_count: those with a vote."""
 
     opinions: int
     wanted: int
     under_way: int
     people_count: int
     knew: int
-    people: list[Person]
 
     @property
     def percent(self) -> int:
@@ -75,17 +68,12 @@ class Progress:
 def read_progress(review: Review) -> Progress:
     most = review.opinions_per_item
     sums = review.items.aggregate(taken=Sum(Least("opinions", most)), leases=Sum("leases"))
-    counts, knew = Q(ended_at__isnull=False, knew_answers=False), Q(ended_at__isnull=False, knew_answers=True)
-    rows = (
-        ReviewBattle.objects.filter(review=review, battle__vote__isnull=False)
-        .values("person")
-        .annotate(opinions=Count("pk", filter=counts), known=Count("pk", filter=knew), last=Max("ended_at"))
-        .order_by("-opinions", "person")
+    voted = review.battles.filter(battle__vote__isnull=False).aggregate(
+        people=Count("person", distinct=True), knew=Count("pk", filter=Q(knew_answers=True))
     )
-    people = [Person(number, row["opinions"], row["known"], row["last"]) for number, row in enumerate(rows, start=1)]
     return Progress(
         opinions=sums["taken"] or 0, wanted=most * review.item_count, under_way=sums["leases"] or 0,
-        people_count=len(people), knew=sum(person.knew for person in people), people=people[:LISTED],
+        people_count=voted["people"], knew=voted["knew"],
     )  # fmt: skip
 
 
@@ -110,6 +98,27 @@ def read_totals(review: Review) -> Totals:
     )
 
 
+def joined_sentence(review: Review, people: int) -> str:
+    """Return how people with counted votes came to a review by codes, "" for other audiences."""
+    if review.audience == Review.Audience.CODES:
+        sentence = ngettext(
+            "%(n)d person by a personal code, not verified.", "%(n)d people by personal codes, not verified.", people
+        )
+        return sentence % {"n": people}
+    if review.audience != Review.Audience.LINK:
+        return ""
+    most = review.most_of_a_network if review.state == Review.State.CLOSED else most_of_a_network(review)
+    if most is None:
+        sentence = ngettext("%(n)d person by link, not verified.", "%(n)d people by link, not verified.", people)
+        return sentence % {"n": people}
+    sentence = ngettext(
+        "%(n)d person by link, %(most)d from one network, not verified.",
+        "%(n)d people by link, %(most)d from one network, not verified.",
+        people,
+    )
+    return sentence % {"n": people, "most": min(most, people)}
+
+
 @dataclass(frozen=True)
 class Lists:
     asked: QuerySet[Review]
@@ -126,6 +135,6 @@ def list_reviews(actor: Actor) -> Lists:
 
 def voted_by(actor: Actor, reviews: Sequence[Review]) -> dict[int, int]:
     """Return numbers of the person's ended battles, by review."""
-    ended = ReviewBattle.objects.filter(review__in=reviews, person=actor.key, ended_at__isnull=False)
+    ended = ReviewBattle.objects.filter(review__in=reviews, person=actor.key, ended_at__isnull=False, repeats=None)
     counted = dict(ended.values_list("review").annotate(n=Count("pk")).order_by())
     return {review.pk: counted.get(review.pk, 0) for review in reviews}

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from reviews.views import reports, reviews
+from reviews.views import joining, reports, reviews
 
 app_name = "reviews"
 
@@ -12,6 +12,10 @@ urlpatterns = [
     path("review/<str:public_id>/results/", reviews.results, name="results"),
     path("review/<str:public_id>/settings/", reviews.settings, name="settings"),
     path("review/<str:public_id>/do/<str:move>/", reviews.move, name="move"),
+    path("review/<str:public_id>/people/", joining.show_people, name="people"),
+    path("review/<str:public_id>/people/<int:number>/<str:move>/", joining.change_person, name="change_person"),
+    path("review/<str:public_id>/codes/", joining.codes, name="codes"),
+    path("join/", joining.join, name="join"),
     path("reports/", reports.reports, name="reports"),
     path("reports/new/", reports.new_report, name="new_report"),
     path("reports/<str:public_id>/", reports.report, name="report"),

@@ -16,6 +16,7 @@ ACTIONS = {
     "signup": _("new accounts"),
     "signon": _("sign-ins begun with an organization"),
     "token": _("wrong API tokens"),
+    "join": _("wrong codes of reviews"),
 }
 WHO = {
     "visitor": _("a visitor"),

@@ -102,11 +102,17 @@ ARENA_LIMITS = {
     ("signon", "network48"): "1000/hour",
     ("token", "network"): "60/minute",
     ("token", "network48"): "200/minute",
+    # Wrong codes of reviews.
+    ("join", "network"): "10/minute",
+    ("join", "network48"): "20/minute",
 }
 if not env.bool("ARENA_RATE_LIMITS", default=True):
     ARENA_LIMITS = {
-        key: rate if key[0] in ("signin", "signup", "signon", "token") else "off" for key, rate in ARENA_LIMITS.items()
+        key: rate if key[0] in ("signin", "signup", "signon", "token", "join") else "off"
+        for key, rate in ARENA_LIMITS.items()
     }
+# Terms of new reviews: share of battles that show a pair again, and the time before a vote counts.
+ARENA_REVIEWS = {"repeats_percent": 10, "least_seconds": 2}
 # Maximum of open event streams (live answers, updates of boards) per person, network and web process.
 ARENA_STREAMS = {"person": 8, "network": env.int("ARENA_STREAMS_NETWORK", default=200), "process": 1000}
 # Maximum of connections to one web process; further requests are answered with 503.

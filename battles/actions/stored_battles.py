@@ -49,10 +49,12 @@ def start_stored_battle(
     turns: Sequence[StoredTurn],
     models: tuple[LanguageModel, LanguageModel],
     propensity: float,
+    left: LanguageModel | None = None,
 ) -> Battle:
     """Store a blind battle of a review, in the actor's session of that review; no model is called.
 
     series: the review's public id. title: of a new session. team: place of the session. propensity: see Battle.
+    left: the model on the left; None draws it.
     Returns the battle with related rows set. Raises NotInTeam.
     """
     require_member_id(actor, None if team is None else team.pk)
@@ -60,7 +62,7 @@ def start_stored_battle(
     rendered = [replace(turn, answers=(_rendered(turn.answers[0]), _rendered(turn.answers[1]))) for turn in turns]
     with transaction.atomic():
         session = _session_of_review(actor, series, title, team)
-        return _store(session, series, rendered, models, propensity)
+        return _store(session, series, rendered, models, propensity, left)
 
 
 def _rendered(answer: StoredAnswer) -> StoredAnswer:
@@ -82,9 +84,11 @@ def _store(
     turns: Sequence[StoredTurn],
     models: tuple[LanguageModel, LanguageModel],
     propensity: float,
+    left: LanguageModel | None,
 ) -> Battle:
     battle = Battle.objects.create(session=session, mode=Battle.Mode.REVIEW, series=series, propensity=propensity)
-    order = _random.sample((0, 1), 2)
+    first = _random.randrange(2) if left is None else models.index(left)
+    order = (first, 1 - first)
     sides = [
         Side(battle=battle, position=position, model=models[index])
         for position, index in zip(Position.values, order, strict=True)

@@ -140,6 +140,9 @@ class Vote(models.Model):
         OPERATOR = "operator", _("operator")
         OVER_DAILY_CAP = "over_daily_cap", _("over the daily cap")
         KNEW_ANSWERS = "knew_answers", _("knew the answers of a review")
+        REPEATED = "repeated", _("repeated pair of a review")
+        SET_ASIDE = "set_aside", _("set aside by the owner of a review")
+        TOO_FAST = "too_fast", _("too fast in a review")
 
         @classmethod
         def chosen_by_staff(cls) -> "list[Vote.ExcludedReason]":

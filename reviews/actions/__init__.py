@@ -1,4 +1,5 @@
 from reviews.actions.battles import next_battle
+from reviews.actions.joining import close_link, find_by_code, join_review, renew_code
 from reviews.actions.lifecycle import (
     change_review,
     close_due,
@@ -9,15 +10,22 @@ from reviews.actions.lifecycle import (
     withdraw_review,
 )
 from reviews.actions.opinions import count_opinion
+from reviews.actions.people import set_aside, take_back
 
 __all__ = [
     "change_review",
     "close_due",
+    "close_link",
     "close_review",
     "count_opinion",
     "create_review",
     "delete_review",
+    "find_by_code",
+    "join_review",
     "next_battle",
     "open_review",
+    "renew_code",
+    "set_aside",
+    "take_back",
     "withdraw_review",
 ]

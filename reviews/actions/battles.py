@@ -18,8 +18,10 @@ from common.db.execution import violates
 from common.payload_types import JsonObject
 from common.rendering.blocking import render
 from reviews import access
+from reviews.actions.people import note_reviewer
+from reviews.actions.repeats import draw_repeat, left_model_of_repeat
 from reviews.drawing import Cell, draw_cell, gains_of_pairs
-from reviews.errors import ReviewTakesNoVotes
+from reviews.errors import PersonSetAside, ReviewTakesNoVotes
 from reviews.models import Review, ReviewBattle, ReviewItem
 from reviews.sql import read_sql
 from uploads.models import Upload
@@ -34,10 +36,12 @@ MAX_TITLE = 120  # of a session
 def next_battle(actor: Actor, review: Review) -> Battle | None:
     """Return a battle to vote on, the one that the person has not voted on again; None if nothing is left for them.
 
-    Raises ReviewTakesNoVotes.
+    Raises ReviewTakesNoVotes and PersonSetAside.
     """
     if not review.takes_votes:
         raise ReviewTakesNoVotes
+    if note_reviewer(actor, review).set_aside_at is not None:
+        raise PersonSetAside
     drawn = _held(actor, review) or _draw(actor, review)
     return None if drawn is None else _shown(actor, review, drawn)
 
@@ -52,7 +56,7 @@ def _held(actor: Actor, review: Review) -> ReviewBattle | None:
     if drawn.battle is not None and _is_lost(drawn.battle):
         give_up(drawn)
         return None
-    if not drawn.knew_answers:
+    if not drawn.knew_answers and drawn.repeats_id is None:
         if drawn.lease_until is None:
             ReviewItem.objects.filter(pk=drawn.review_item_id).update(leases=F("leases") + 1)
         drawn.lease_until = timezone.now() + ReviewBattle.LEASE
@@ -78,7 +82,7 @@ def _draw(actor: Actor, review: Review) -> ReviewBattle | None:
     if has_reached_limit(actor, review):
         return None
     counts = not access.knows_answers(actor, review)
-    last = ReviewBattle.objects.filter(review=review, person=actor.key).order_by("-drawn_at")
+    last = ReviewBattle.objects.filter(review=review, person=actor.key).order_by("-drawn_at", "-pk")
     last_case = last.values_list("review_item__case", flat=True).first()
     parameters: dict[str, int | str | float | None] = {
         "review": review.pk, "person": actor.key, "most": review.opinions_per_item, "counts": counts,
@@ -86,6 +90,10 @@ def _draw(actor: Actor, review: Review) -> ReviewBattle | None:
     }  # fmt: skip
     gains = partial(_gains, review) if review.plan == Review.Plan.ADAPTIVE else None
     try:
+        with transaction.atomic():
+            again = draw_repeat(actor, review, last_case=last_case) if counts else None
+        if again is not None:
+            return ReviewBattle.objects.select_related(*_SHOWN).get(pk=again.pk)
         drawn = _draw_of(parameters, gains)
         if drawn is None and last_case is not None:  # nothing but the prompt of last time is left
             drawn = _draw_of({**parameters, "last_case": None}, gains)
@@ -126,7 +134,7 @@ def _draw_of(
 def has_reached_limit(actor: Actor, review: Review) -> bool:
     if review.most_per_person is None:
         return False
-    ended = ReviewBattle.objects.filter(review=review, person=actor.key, ended_at__isnull=False)
+    ended = ReviewBattle.objects.filter(review=review, person=actor.key, ended_at__isnull=False, repeats=None)
     return ended.count() >= review.most_per_person
 
 
@@ -144,6 +152,7 @@ def _shown(actor: Actor, review: Review, drawn: ReviewBattle) -> Battle:
             drawn.battle = start_stored_battle(
                 actor, series=review.public_id, title=title, team=review.team, turns=turns,
                 models=(item.first_model, item.second_model), propensity=drawn.pair_propensity,
+                left=left_model_of_repeat(drawn),
             )  # fmt: skip
             drawn.save(update_fields=["battle"])
     return drawn.battle

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Team, User
 from benchmarks.models import Run
 from common.errors import InvalidInput
+from reviews.actions.joining import make_codes, most_of_a_network
 from reviews.actions.pairs import read_pairs
 from reviews.errors import NothingToReview, ReviewState
 from reviews.models import Review, ReviewItem
@@ -30,6 +31,9 @@ class ReviewTerms(TypedDict, total=False):
     takes_ties: bool
     takes_both_bad: bool
     hides_results: bool
+    expected_people: int | None
+    repeats_percent: int
+    least_seconds: int
     opens_at: datetime | None
     closes_at: datetime | None
 
@@ -79,8 +83,10 @@ def _check(review: Review, team: Team | None) -> None:
         sentence = _("A review of a team asks the team.") if team else _("Only a review of a team asks a team.")
         problems["audience"] = [sentence]
     is_held_out = review.run is not None and review.run.version.template.held_out
-    if is_held_out and review.audience in (Review.Audience.MEMBERS, Review.Audience.EVERYONE):
+    if is_held_out and review.audience not in Review.OF_TEAMS:
         problems["audience"] = [_("The template is held out: others must not see its questions.")]
+    if review.audience in Review.JOINED and review.expected_people is None:
+        problems["expected_people"] = [_("Say how many people you expect: no more can join.")]
     if review.closes_at is not None:
         if review.closes_at <= timezone.now():
             problems["closes_at"] = [_("Choose a time in the future.")]
@@ -108,7 +114,8 @@ def open_review(review: Review) -> Review:
     review.item_count = len(pairs.items)
     review.left_out = {reason: n for reason, n in pairs.left_out.items() if n}
     review.state, review.opened_at = Review.State.OPEN, timezone.now()
-    review.save(update_fields=["item_count", "left_out", "state", "opened_at"])
+    make_codes(review)
+    review.save(update_fields=["item_count", "left_out", "state", "opened_at", "code"])
     return review
 
 
@@ -119,7 +126,8 @@ def close_review(review: Review, *, by: Review.Ending = Review.Ending.OWNER) -> 
     if review.state != Review.State.OPEN:
         raise ReviewState
     review.state, review.ended_by, review.ended_at = Review.State.CLOSED, by, timezone.now()
-    review.save(update_fields=["state", "ended_by", "ended_at"])
+    review.code, review.most_of_a_network = "", most_of_a_network(review)
+    review.save(update_fields=["state", "ended_by", "ended_at", "code", "most_of_a_network"])
     publish_after_commit(review)
     return review
 
@@ -149,8 +157,8 @@ def withdraw_review(review: Review) -> Review:
     review = Review.objects.lock(review.pk)
     if review.state not in (Review.State.OPEN, Review.State.CLOSED):
         raise ReviewState
-    review.state, review.ended_at = Review.State.WITHDRAWN, timezone.now()
-    review.save(update_fields=["state", "ended_at"])
+    review.state, review.ended_at, review.code = Review.State.WITHDRAWN, timezone.now(), ""
+    review.save(update_fields=["state", "ended_at", "code"])
     return review
 
 
@@ -172,4 +180,4 @@ def withdraw_of(owner_id: int) -> None:
     """Withdraw a member's personal open reviews and delete the drafts."""
     own = Review.objects.filter(owner=owner_id, team=None)
     own.filter(state=Review.State.DRAFT).delete()
-    own.open().update(state=Review.State.WITHDRAWN, ended_at=Now())
+    own.open().update(state=Review.State.WITHDRAWN, ended_at=Now(), code="")

@@ -1,3 +1,4 @@
+from datetime import timedelta
 from functools import partial
 
 from django.db import transaction
@@ -5,17 +6,17 @@ from django.db.models import F
 from django.utils import timezone
 
 from accounts.actor import Actor
-from battles.models import Vote
+from battles.models import Battle, Vote
 from reviews import access
 from reviews.actions.lifecycle import close_complete
 from reviews.errors import ReviewTakesNoVotes
-from reviews.models import ReviewBattle, ReviewItem
+from reviews.models import ReviewBattle, Reviewer, ReviewItem
 
 
 def count_opinion(vote: Vote) -> None:
     """Note the opinion in the transaction that stores its vote. Raises ReviewTakesNoVotes, which refuses the vote.
 
-    The vote of a person who had read the answers is kept, but counts nowhere.
+    A vote with a reason not to count is kept.
     """
     drawn = (
         ReviewBattle.objects.select_for_update(of=("self",))
@@ -30,12 +31,26 @@ def count_opinion(vote: Vote) -> None:
     session = drawn.battle.session
     voter = Actor(user=session.owner_user, visitor=session.owner_visitor)
     drawn.knew_answers = access.knows_answers(voter, drawn.review)
-    released, counted = int(drawn.lease_until is not None), int(not drawn.knew_answers)
+    reason = _reason_not_to_count(drawn, drawn.battle)
+    released, counted = int(drawn.lease_until is not None), int(not reason)
     drawn.lease_until, drawn.ended_at = None, timezone.now()
     drawn.save(update_fields=["knew_answers", "lease_until", "ended_at"])
-    if drawn.knew_answers:
-        vote.excluded_reason = Vote.ExcludedReason.KNEW_ANSWERS
+    if reason:
+        vote.excluded_reason = reason
         vote.save(update_fields=["excluded_reason"])
     moved = {"leases": F("leases") - released, "opinions": F("opinions") + counted}
     ReviewItem.objects.filter(pk=drawn.review_item_id).update(**moved)
     transaction.on_commit(partial(close_complete, drawn.review))
+
+
+def _reason_not_to_count(drawn: ReviewBattle, battle: Battle) -> str:
+    reasons = Vote.ExcludedReason
+    if drawn.knew_answers:
+        return reasons.KNEW_ANSWERS
+    if drawn.repeats_id is not None:
+        return reasons.REPEATED
+    if timezone.now() - battle.created_at < timedelta(seconds=drawn.review.least_seconds):
+        return reasons.TOO_FAST
+    # The lock: a person is set aside before this vote, or together with it.
+    person = Reviewer.objects.select_for_update().filter(review=drawn.review, person=drawn.person).first()
+    return reasons.SET_ASIDE if person is not None and person.set_aside_at is not None else ""

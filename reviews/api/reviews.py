@@ -6,7 +6,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
-from accounts.actor import ActorRequest, ensure_known_actor
+from accounts.actor import ActorRequest, ensure_known_actor, network_limit_keys
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope
 from battles.payload_types import BattlePayload
@@ -18,7 +18,7 @@ from common.api_responses import Created, NoContent, PayloadResponse, paginated_
 from common.errors import NotAllowed, NotFound
 from common.payload_types import Page
 from reviews import access, actions
-from reviews.api.serializers import NewReviewSerializer, ReviewTermsSerializer
+from reviews.api.serializers import JoinSerializer, NewReviewSerializer, ReviewTermsSerializer
 from reviews.boards import read_review_board
 from reviews.errors import ResultsHidden
 from reviews.models import Review
@@ -116,3 +116,16 @@ class NextBattle(ViewSet):
         if battle is None:
             return NoContent()
         return PayloadResponse(payload_for(actor, get_battle(battle.pk)))
+
+
+class JoinReview(ViewSet):
+    scopes = {"POST": Scope.VOTE}
+
+    @idempotent
+    def create(self, request: Request) -> PayloadResponse[ReviewPayload]:
+        data = validated(JoinSerializer(data=request.data))
+        found = actions.find_by_code(data["code"], network_limit_keys(request._request))
+        actor = ensure_known_actor(cast(ActorRequest, request._request))
+        actions.join_review(actor, found, **data)
+        review = access.get_review_or_404(actor, found.public_id)
+        return PayloadResponse(review_payload(review, actor, voted=voted_by(actor, [review])[review.pk]))

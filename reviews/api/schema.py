@@ -4,8 +4,9 @@ from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_
 from common.errors import NotAllowed, NotFound
 from reviews import errors
 from reviews.api.reports import ReportFile, ReportViewSet
-from reviews.api.reviews import NextBattle, ReviewViewSet
+from reviews.api.reviews import JoinReview, NextBattle, ReviewViewSet
 from reviews.api.serializers import (
+    JoinSerializer,
     NewReportSerializer,
     NewReviewSerializer,
     ReadersSerializer,
@@ -71,7 +72,15 @@ OPERATIONS: Operations = {
         summary="The next battle of a review",
         description="The battle that waits for your vote, or a new one; 204 if nothing is left for you now. Vote with "
         "`POST battles/{id}/vote/`. It is kept for you for 15 minutes, and you can vote later, too.",
-        refuses=(NotAllowed, errors.ReviewTakesNoVotes),
+        refuses=(NotAllowed, errors.ReviewTakesNoVotes, errors.PersonSetAside),
+    ),
+    (JoinReview, "create"): Operation(
+        summary="Join a review by a code",
+        description="The code of its link, or a personal code, which works once. A visitor's cookie keeps the place. "
+        "Wrong codes are limited by network. To join again changes nothing.",
+        takes=JoinSerializer,
+        example={"code": "BCDF-GHKM", "nickname": "Ada"},
+        refuses=(errors.NoSuchCode, errors.PersonalCodeUsed, errors.ReviewFull),
     ),
     (ReportViewSet, "list"): Operation(
         summary="Decision reports", description="Your own and your teams’, newest first; published ones have addresses."

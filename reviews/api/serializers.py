@@ -3,11 +3,11 @@ from rest_framework import serializers
 
 from common.api.fields import ChoiceField
 from common.payload_types import JsonObject
-from reviews.models import DecisionReport, Review
+from reviews.models import DecisionReport, Review, Reviewer
 
 
 class ReviewTermsSerializer(serializers.Serializer[None]):
-    """most_per_person, opens_at, closes_at: null for none."""
+    """most_per_person, opens_at, closes_at: null for none. expected_people: needed for `link` and `codes`."""
 
     title = serializers.CharField(max_length=Review.MAX_TITLE, required=False)
     instructions = serializers.CharField(max_length=Review.MAX_INSTRUCTIONS, allow_blank=True, required=False)
@@ -18,6 +18,11 @@ class ReviewTermsSerializer(serializers.Serializer[None]):
     takes_ties = serializers.BooleanField(required=False)
     takes_both_bad = serializers.BooleanField(required=False)
     hides_results = serializers.BooleanField(required=False)
+    expected_people = serializers.IntegerField(
+        min_value=1, max_value=Review.MAX_PEOPLE, allow_null=True, required=False
+    )
+    repeats_percent = serializers.IntegerField(min_value=0, max_value=Review.MAX_REPEATS_PERCENT, required=False)
+    least_seconds = serializers.IntegerField(min_value=0, max_value=Review.MAX_LEAST_SECONDS, required=False)
     opens_at = serializers.DateTimeField(allow_null=True, required=False)
     closes_at = serializers.DateTimeField(allow_null=True, required=False)
 
@@ -27,6 +32,11 @@ class NewReviewSerializer(ReviewTermsSerializer):
 
     run = serializers.CharField(max_length=40)
     open = serializers.BooleanField(default=False)
+
+
+class JoinSerializer(serializers.Serializer[None]):
+    code = serializers.CharField(max_length=20)
+    nickname = serializers.CharField(max_length=Reviewer.MAX_NICKNAME, allow_blank=True, default="")
 
 
 class NewReportSerializer(serializers.Serializer[None]):

@@ -22,6 +22,8 @@ from models_registry.models import LanguageModel
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
+    from reviews.models.people import PersonalCode, Reviewer
+
 _RUN_OF_ANOTHER_PLACE = """NEW.run_id IS NOT NULL AND NOT EXISTS (
         SELECT FROM benchmarks_run AS run WHERE run.id = NEW.run_id AND run.team_id IS NOT DISTINCT FROM NEW.team_id
     )"""
@@ -37,8 +39,17 @@ _BATTLE_OF_ANOTHER_REVIEW = """NEW.battle_id IS NOT NULL AND NOT EXISTS (
 # People are asked under these terms, and the results depend on them.
 TERMS = [
     "instructions", "audience", "plan", "opinions_per_item", "most_per_person", "takes_ties",
-    "takes_both_bad", "hides_results", "seed", "opens_at", "item_count", "left_out",
+    "takes_both_bad", "hides_results", "seed", "opens_at", "item_count", "left_out", "expected_people",
+    "repeats_percent", "least_seconds",
 ]  # fmt: skip
+
+
+def _repeats_percent() -> int:
+    return settings.ARENA_REVIEWS["repeats_percent"]
+
+
+def _least_seconds() -> int:
+    return settings.ARENA_REVIEWS["least_seconds"]
 
 
 class ReviewQuerySet(models.QuerySet["Review"]):
@@ -48,6 +59,10 @@ class ReviewQuerySet(models.QuerySet["Review"]):
     def lock(self, pk: int) -> "Review":
         """Return the review, locked until COMMIT."""
         return self.select_for_update(no_key=True).get(pk=pk)
+
+    def joinable(self) -> "ReviewQuerySet":
+        """Filter to open reviews before their deadline; their first votes may be later."""
+        return self.open().exclude(closes_at__lte=Now())
 
     def past_deadline(self) -> "ReviewQuerySet":
         return self.open().filter(closes_at__lte=Now())
@@ -61,8 +76,12 @@ class Review(models.Model):
         TEAM = "team", _("all people of the team, guests too")
         MEMBERS = "members", _("all members of the site")
         EVERYONE = "everyone", _("everybody, also without an account")
+        LINK = "link", _("people who have its link or its code, also without an account")
+        CODES = "codes", _("people with a code of their own, which works once, also without an account")
 
     OF_TEAMS = (Audience.OWNER, Audience.TEAM)
+    # People of these join before their first battle.
+    JOINED = (Audience.LINK, Audience.CODES)
 
     class State(models.TextChoices):
         DRAFT = "draft", _("draft")
@@ -81,6 +100,7 @@ class Review(models.Model):
         QUOTA = "quota", _("closed when every pair had its opinions")
 
     MAX_OPINIONS, MAX_ITEMS, MAX_TITLE, MAX_INSTRUCTIONS = 50, 50_000, 120, 5_000
+    MAX_PEOPLE, MAX_REPEATS_PERCENT, MAX_LEAST_SECONDS = 2_000, 30, 60
 
     # Why pairs are left out, in the order in which reasons are given where several hold.
     LEFT_OUT = {
@@ -108,6 +128,14 @@ class Review(models.Model):
     most_per_person = models.PositiveIntegerField(null=True, blank=True)
     takes_ties = models.BooleanField(default=True)
     takes_both_bad = models.BooleanField(default=True)
+    # People by link or codes: no more can join.
+    expected_people = models.PositiveIntegerField(null=True, blank=True)
+    # The link's, while people can join by it.
+    code = models.CharField(max_length=8, blank=True, default="")
+    # Share of battles that show a pair again with its sides swapped; these votes count nowhere.
+    repeats_percent = models.PositiveSmallIntegerField(default=_repeats_percent)
+    # A vote that comes sooner after its battle does not count.
+    least_seconds = models.PositiveSmallIntegerField(default=_least_seconds)
     # Nothing but progress is shown before the close, to the owner neither.
     hides_results = models.BooleanField(default=True)
     opens_at = models.DateTimeField(null=True, blank=True)
@@ -122,6 +150,8 @@ class Review(models.Model):
     # An Ending, and its time.
     ended_by = models.CharField(max_length=8, choices=Ending, blank=True)
     ended_at = models.DateTimeField(null=True)
+    # Most people with votes from one network, noted at the end: hashes of networks are not kept.
+    most_of_a_network = models.PositiveIntegerField(null=True)
     # The time of its newest board.
     published_at = models.DateTimeField(null=True)
 
@@ -130,11 +160,13 @@ class Review(models.Model):
     if TYPE_CHECKING:
         items: RelatedManager["ReviewItem"]
         battles: RelatedManager["ReviewBattle"]
+        reviewers: RelatedManager["Reviewer"]
+        personal_codes: RelatedManager["PersonalCode"]
 
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(team=None, audience__in=["owner", "members", "everyone"])
+                condition=Q(team=None, audience__in=["owner", "members", "everyone", "link", "codes"])
                 | Q(team__isnull=False, audience__in=["owner", "team"]),
                 name="a_review_of_a_team_stays_in_the_team",
             ),
@@ -142,6 +174,17 @@ class Review(models.Model):
                 condition=Q(opinions_per_item__range=(1, 50)) & (Q(most_per_person=None) | Q(most_per_person__gte=1)),
                 name="a_review_asks_for_some_opinions",
             ),
+            models.CheckConstraint(
+                condition=~Q(audience__in=["link", "codes"]) | Q(expected_people__range=(1, 2_000)),
+                name="people_who_join_by_code_are_expected",
+            ),
+            models.CheckConstraint(
+                condition=Q(repeats_percent__lte=30, least_seconds__lte=60), name="quality_of_votes_is_within_bounds"
+            ),
+            models.CheckConstraint(
+                condition=Q(code="") | Q(state="open", audience="link"), name="a_code_is_of_an_open_review_by_link"
+            ),
+            models.UniqueConstraint(fields=["code"], condition=~Q(code=""), name="a_code_is_of_one_review"),
             models.CheckConstraint(
                 condition=Q(state="draft", opened_at=None) | ~Q(state="draft"), name="a_draft_was_never_open"
             ),
@@ -185,6 +228,14 @@ class Review(models.Model):
     @property
     def settings_url(self) -> str:
         return reverse("reviews:settings", args=[self.public_id])
+
+    @property
+    def people_url(self) -> str:
+        return reverse("reviews:people", args=[self.public_id])
+
+    @property
+    def is_joined(self) -> bool:
+        return self.audience in self.JOINED
 
     @property
     def left_out_sentences(self) -> list[tuple[int, str]]:
@@ -255,13 +306,20 @@ class ReviewBattle(models.Model):
     lease_until = models.DateTimeField(null=True)
     # The person could read the answers with names before the vote: it counts nowhere.
     knew_answers = models.BooleanField(default=False)
+    # The person's earlier battle on the pair, whose sides are swapped here.
+    repeats = models.OneToOneField("self", models.CASCADE, null=True, related_name="+")
     drawn_at = models.DateTimeField(db_default=Now())
     # Voted, or given up.
     ended_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["review_item", "person"], name="a_person_judges_a_pair_once"),
+            models.UniqueConstraint(
+                fields=["review_item", "person"], condition=Q(repeats=None), name="a_person_judges_a_pair_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(repeats=None) | Q(lease_until=None), name="a_repeated_pair_is_not_reserved"
+            ),
             models.CheckConstraint(
                 condition=Q(propensity__gt=0, propensity__lte=1, pair_propensity__gt=0, pair_propensity__lte=1),
                 name="a_chance_of_a_pair_is_a_probability",
@@ -281,7 +339,7 @@ class ReviewBattle(models.Model):
         triggers = [
             pgtrigger.ReadOnly(
                 name="a_drawn_pair_never_changes",
-                fields=["review", "review_item", "propensity", "pair_propensity", "drawn_at"],
+                fields=["review", "review_item", "propensity", "pair_propensity", "drawn_at", "repeats"],
             ),
             refuse_rows("a_reviews_battle_is_of_its_series", _BATTLE_OF_ANOTHER_REVIEW, updated=("battle_id",)),
         ]

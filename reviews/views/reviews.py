@@ -1,6 +1,7 @@
 """Pages of reviews. The battles themselves are on the ordinary battle page."""
 
 from collections.abc import Callable
+from typing import TypedDict
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -20,15 +21,19 @@ from common.errors import ArenaError, NotAllowed
 from leaderboard.boards.table import tables
 from reviews import access, actions
 from reviews.boards import read_review_board
+from reviews.codes import shown_code
+from reviews.evidence import NetworkPeople, read_networks
 from reviews.forms import ReviewForm
 from reviews.models import Review
-from reviews.queries import list_reviews, read_own, read_progress, read_totals, voted_by
+from reviews.queries import joined_sentence, list_reviews, read_own, read_progress, read_totals, voted_by
 
 PER_PAGE = 30
 MOVES: dict[str, Callable[[Review], object]] = {
     "open": actions.open_review,
     "close": actions.close_review,
     "withdraw": actions.withdraw_review,
+    "new-code": actions.renew_code,
+    "close-link": actions.close_link,
 }
 
 
@@ -123,7 +128,8 @@ def results(request: PageRequest, public_id: str) -> HttpResponse:
     if review.shows_results:
         board = read_review_board(review)
         context |= {"board": board, "tables": tables(board.results, link=review.team_id is None)}
-        context["totals"] = read_totals(review)
+        context["totals"] = totals = read_totals(review)
+        context["came_by"] = joined_sentence(review, totals.people)
     return render(request, "reviews/results.html", context)
 
 
@@ -142,8 +148,26 @@ def settings(request: PageRequest, public_id: str) -> HttpResponse:
             return redirect_to(request, review.settings_url)
     context = {
         "review": review, "form": form, "progress": read_progress(review), "left_out": review.left_out_sentences,
+        "joining": _joining(request, review) if review.is_joined else None,
     }  # fmt: skip
     return render(request, "reviews/settings.html", context, status=422 if form.is_bound else 200)
+
+
+class _Joining(TypedDict):
+    """code, address: "" while the link is closed."""
+
+    code: str
+    address: str
+    people: int
+    networks: list[NetworkPeople]
+
+
+def _joining(request: PageRequest, review: Review) -> _Joining:
+    address = request.build_absolute_uri(f"{reverse('reviews:join')}?code={review.code}")
+    return {
+        "code": shown_code(review.code) if review.code else "", "address": address if review.code else "",
+        "people": review.reviewers.count(), "networks": read_networks(review),
+    }  # fmt: skip
 
 
 @login_required

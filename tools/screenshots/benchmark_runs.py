@@ -50,6 +50,12 @@ def main() -> None:
         opinions_per_item=3,
     )  # fmt: skip
     review = reviews.open_review(draft)
+    by_link, by_codes = (
+        reviews.open_review(
+            reviews.create_review(owner=member, run=later, title=title, audience=audience, expected_people=40)
+        )
+        for title, audience in (("By link", "link"), ("By codes", "codes"))
+    )
     item = sample.item
     [judge, _grader] = judged_runs.judges_of_each_kind(models[0], sample.run)
     questions = "Which model knows capitals?", "Which model should answer our mail?"
@@ -59,6 +65,7 @@ def main() -> None:
         "template": sample.template.public_id, "run": sample.run.public_id, "running": running.public_id,
         "item": item.pk, "case": item.case_id, "later": later.public_id, "judge": judge.public_id,
         "review": review.public_id, "closed": closed.public_id,
+        "by_link": by_link.public_id, "by_codes": by_codes.public_id,
         "decision_report": report.public_id, "board_report": on_board.public_id,
         "drafted": sample.template.versions.get(state="draft").cases.earliest("position").pk,
     }))  # fmt: skip

@@ -171,6 +171,8 @@ BENCHMARKS = [
         "judgements-of-one": "/benchmarks/r/{run}/judgements/{judge}/?names=shown",
         "reviews": "/reviews/", "review": "/review/{review}/", "review-settings": "/review/{review}/settings/",
         "review-results": "/review/{closed}/results/", "review-new": "/reviews/new/?run={later}",
+        "review-join": "/join/?code=BCDFGHKM", "review-people": "/review/{review}/people/",
+        "review-codes": "/review/{by_codes}/codes/", "review-by-link": "/review/{by_link}/settings/",
         "decision-reports": "/reports/", "decision-report": "/reports/{decision_report}/",
         "decision-report-new": "/reports/new/?run={run}", "decision-report-board": "/reports/{board_report}/",
     }),

@@ -449,6 +449,9 @@ def ask_about_reviews(ask: Callable[..., Any], client: Client, owner: User) -> N
     ask("post", f"{path}close/", public_id=made)
     assert ask("get", f"{path}results/", public_id=made)["excluded"] == {"knew_answers": 1}
     ask("post", f"{path}withdraw/", public_id=made)
+    by_link = {"run": run.public_id, "audience": "link", "expected_people": 40, "open": True}
+    code = ask("post", "reviews/", by_link)["code"]
+    assert ask("post", "reviews/join/", {"code": code})["asks_you"]
 
 
 def ask_about_decision_reports(ask: Callable[..., Any], run: Run) -> None:

@@ -186,13 +186,15 @@ BENCHMARKS_API: dict[str, dict[str, Scope]] = {
 # Reviews: their audience, and those who manage them (tests/reviews/test_access.py).
 REVIEWS = [
     "/reviews/", "/reviews/new/", "/review/{public_id}/", "/review/{public_id}/next/", "/review/{public_id}/results/",
-    "/review/{public_id}/settings/", "/review/{public_id}/do/{move}/",
+    "/review/{public_id}/settings/", "/review/{public_id}/do/{move}/", "/join/", "/review/{public_id}/people/",
+    "/review/{public_id}/people/{number}/{move}/", "/review/{public_id}/codes/",
 ]  # fmt: skip
 REVIEWS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/reviews/": {**READ, **BENCHMARK},
     "/api/v1/reviews/{public_id}/": {**READ, "PATCH": Scope.BENCHMARK},
     **{f"/api/v1/reviews/{{public_id}}/{move}/": BENCHMARK for move in ("open", "close", "withdraw")},
     "/api/v1/reviews/{public_id}/next/": VOTE,
+    "/api/v1/reviews/join/": VOTE,
     "/api/v1/reviews/{public_id}/progress/": READ,
     "/api/v1/reviews/{public_id}/results/": READ,
 }

@@ -15,6 +15,9 @@ REASON_TEXTS = {
     "operator": "the operator excluded it.",
     "over_daily_cap": "you or your network reached the daily limit.",
     "knew_answers": "you could read these answers with their names before.",
+    "repeated": "you had these answers before: it shows how steady votes are.",
+    "set_aside": "the owner of the review set your votes aside.",
+    "too_fast": "it came too soon for the answers to be read.",
 }
 
 

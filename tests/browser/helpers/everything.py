@@ -204,6 +204,8 @@ def add_reviews(user: User, run: Run) -> list[str]:
     draft, closed = (reviews.create_review(owner=user, run=run, title=title) for title in ("Draft", "Capitals"))
     reviews.close_review(reviews.open_review(closed))
     reviews.open_review(opened)
+    by_codes = reviews.create_review(owner=user, run=run, title="With codes", audience="codes", expected_people=3)
+    reviews.open_review(by_codes)
     return [
         f"/review/{draft.public_id}/settings/", f"/review/{closed.public_id}/results/",
     ]  # fmt: skip
@@ -295,7 +297,10 @@ def fill_in(address: str, world: World) -> list[str]:
             "judge_id": judge.public_id,
         },
         "/benchmarks/judges/": {"public_id": judge.public_id},
-        "/review/": {"public_id": Review.objects.get(title="Which capital?").public_id, "move": "close"},
+        "/review/{public_id}/codes/": {"public_id": Review.objects.get(title="With codes").public_id},
+        "/review/": {
+            "public_id": Review.objects.get(title="Which capital?").public_id, "move": "close", "number": 1
+        },
         "/reports/{public_id}/": {"public_id": DecisionReport.objects.filter(owner=user).earliest("pk").public_id},
         "/admin/{app_label}/": {"app_label": "battles"},
     }  # fmt: skip

@@ -18,6 +18,7 @@ from tests.worlds.benchmarks import samples
 owner = User.objects.get(email="{email}")
 run = samples.sample(owner, LanguageModel.objects.order_by("pk")[:2]).run
 terms = {{"title": "Which capital?", "instructions": "Prefer **short** answers.", "opinions_per_item": 3}}
+terms |= {{"repeats_percent": 0, "least_seconds": 0}}
 review = actions.open_review(actions.create_review(owner=owner, run=run, **terms))
 print(review.get_absolute_url())
 """

@@ -1,0 +1,73 @@
+"""Setting a person's votes aside, and taking them back."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Count, F
+from django.utils import timezone
+
+from accounts.actor import Actor
+from accounts.models import User
+from battles.models import Vote, VoteQuerySet
+from common.payload_types import JsonObject
+from leaderboard.counting.vote_changes import exclude_votes, include_votes
+from reviews.errors import ReviewState
+from reviews.models import Review, ReviewBattle, Reviewer, ReviewItem
+
+SET_ASIDE = Vote.ExcludedReason.SET_ASIDE
+
+
+def note_reviewer(actor: Actor, review: Review) -> Reviewer:
+    """Return the person's row, new at their first battle of a review without codes."""
+    return Reviewer.objects.get_or_create(review=review, person=actor.key)[0]
+
+
+@transaction.atomic
+def set_aside(reviewer: Reviewer, *, by: User, because: str, evidence: JsonObject) -> Reviewer:
+    """Exclude the person's counted votes; those that follow do not count either. Raises ReviewState."""
+    stored = _lock(reviewer)
+    if stored.set_aside_at is not None:
+        raise ReviewState
+    _mark(stored, timezone.now(), by, because, evidence)
+    votes = _votes_of(stored).filter(excluded_reason="")
+    excluded = exclude_votes(votes, reason=SET_ASIDE, by=by, because=because or "set aside by the owner of the review")
+    _move_opinions(excluded, -1)
+    return stored
+
+
+@transaction.atomic
+def take_back(reviewer: Reviewer, *, by: User) -> Reviewer:
+    """Count the votes again that were left out because the person was set aside. Raises ReviewState."""
+    stored = _lock(reviewer)
+    if stored.set_aside_at is None:
+        raise ReviewState
+    _mark(stored, None, None, "", {})
+    votes = _votes_of(stored).filter(excluded_reason=SET_ASIDE)
+    _move_opinions(include_votes(votes, by=by, because="taken back by the owner of the review"), 1)
+    return stored
+
+
+def _lock(reviewer: Reviewer) -> Reviewer:
+    """Return the person's row, locked after its review's. Raises ReviewState for a withdrawn review."""
+    review = Review.objects.lock(reviewer.review_id)
+    if review.state not in (Review.State.OPEN, Review.State.CLOSED):
+        raise ReviewState
+    return Reviewer.objects.select_for_update().get(pk=reviewer.pk)
+
+
+def _mark(reviewer: Reviewer, at: datetime | None, by: User | None, because: str, evidence: JsonObject) -> None:
+    reviewer.set_aside_at, reviewer.set_aside_by = at, by
+    reviewer.because, reviewer.evidence = because, evidence
+    reviewer.save(update_fields=["set_aside_at", "set_aside_by", "because", "evidence"])
+
+
+def _votes_of(reviewer: Reviewer) -> VoteQuerySet:
+    battles = ReviewBattle.objects.filter(review=reviewer.review_id, person=reviewer.person)
+    return Vote.objects.filter(battle__in=battles.values("battle"))
+
+
+def _move_opinions(votes: list[Vote], step: int) -> None:
+    """Let others give the opinions that no longer count, and the reverse."""
+    counted = ReviewBattle.objects.filter(battle__in=[vote.battle_id for vote in votes], repeats=None)
+    for item, n in counted.order_by().values_list("review_item").annotate(n=Count("pk")):
+        ReviewItem.objects.filter(pk=item).update(opinions=F("opinions") + step * n)

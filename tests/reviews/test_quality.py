@@ -1,0 +1,125 @@
+"""Repeated pairs, hasty votes and people who are set aside."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models import F
+from django.test import Client
+
+from accounts.actor import Actor
+from battles.actions import cast_vote
+from battles.models import Battle, Vote
+from leaderboard.models import VoteChange
+from reviews import actions
+from reviews.errors import PersonSetAside
+from reviews.evidence import read_people
+from reviews.models import Review, ReviewBattle, ReviewItem
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+def opened(review: Review, **terms: int) -> Review:
+    return actions.open_review(actions.create_review(owner=review.owner, run=review.run, opinions_per_item=9, **terms))
+
+
+def vote(person: Actor, battle: Battle | None, choice: str = "left") -> Vote:
+    assert battle is not None
+    return cast_vote(actor=person, battle=battle, choice=Vote.Choice(choice))
+
+
+def votes_of(person: Actor, review: Review, n: int, choice: str = "left") -> list[Vote]:
+    return [vote(person, actions.next_battle(person, review), choice) for _n in range(n)]
+
+
+@pytest.fixture
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reviews.actions.repeats._random.random", lambda: 0.0)
+
+
+def test_pair_comes_again_with_sides_swapped(review: Review, always: None):
+    person, steady = make.member(), opened(review, repeats_percent=10)
+    votes = votes_of(person, steady, 7)
+    assert [vote.excluded_reason for vote in votes] == [""] * 6 + ["repeated"]
+    again = ReviewBattle.objects.get(battle=votes[-1].battle)
+    first = again.repeats
+    assert first is not None
+    assert (first.battle, again.review_item) == (votes[0].battle, first.review_item)
+    earlier, later = votes[0], votes[-1]
+    assert (later.model_left, later.model_right) == (earlier.model_right, earlier.model_left)
+    item = ReviewItem.objects.get(pk=again.review_item_id)
+    assert (item.opinions, item.leases) == (1, 0)
+    [evidence] = read_people(steady)
+    assert evidence.votes is not None
+    assert (evidence.votes.again, evidence.votes.same, evidence.counted, evidence.not_counted) == (1, 0, 6, 1)
+
+
+def test_repeats_take_nothing_from_a_persons_limit(review: Review, always: None):
+    person, limited = make.member(), opened(review, repeats_percent=10, most_per_person=7)
+    votes = votes_of(person, limited, 13)  # each pair but the last comes again
+    assert [vote.excluded_reason for vote in votes].count("") == 7
+    assert actions.next_battle(person, limited) is None
+    page = make.browser(person).get(limited.get_absolute_url()).content.decode()
+    assert "7 of 7" in " ".join(page.split())
+
+
+def test_waiting_repeat_stays_without_a_lease(review: Review, always: None):
+    person, steady = make.member(), opened(review, repeats_percent=10)
+    votes_of(person, steady, 6)
+    battle = actions.next_battle(person, steady)
+    assert actions.next_battle(person, steady) == battle
+    drawn = ReviewBattle.objects.get(battle=battle)
+    assert (drawn.repeats_id is not None, drawn.lease_until) == (True, None)
+    assert not ReviewItem.objects.filter(review=steady, leases__gt=0).exists()
+
+
+def test_hasty_vote_does_not_count(review: Review):
+    person, calm = make.member(), opened(review, least_seconds=2)
+    hasty = vote(person, actions.next_battle(person, calm))
+    assert (hasty.excluded_reason, ReviewItem.objects.filter(review=calm, opinions__gt=0).count()) == ("too_fast", 0)
+
+    battle = actions.next_battle(person, calm)
+    Battle.objects.filter(pk=battle.pk).update(created_at=F("created_at") - timedelta(seconds=3))
+    assert vote(person, battle).excluded_reason == ""
+    assert ReviewItem.objects.filter(review=calm, opinions=1).count() == 1
+
+
+def test_person_is_set_aside_and_taken_back(review: Review, owner: Actor):
+    person, other, open_one = make.member(), make.member(), opened(review)
+    votes_of(person, open_one, 3)
+    votes_of(other, open_one, 2)
+    waiting = actions.next_battle(person, open_one)
+    [found, _other] = read_people(open_one)
+    page = f"/review/{open_one.public_id}/people/"
+    browser = make.browser(owner)
+    assert browser.post(f"{page}1/aside/", {"because": "always left"}).status_code == 303
+
+    reasons = Vote.objects.filter(voter=person.key).values_list("excluded_reason", flat=True)
+    assert set(reasons) == {"set_aside"}
+    assert vote(person, waiting).excluded_reason == "set_aside"
+    with pytest.raises(PersonSetAside):
+        actions.next_battle(person, open_one)
+    found.reviewer.refresh_from_db()
+    assert (found.reviewer.because, found.reviewer.evidence["left_percent"]) == ("always left", 100)
+    assert sum(ReviewItem.objects.filter(review=open_one).values_list("opinions", flat=True)) == 2
+    shown = browser.get(page).content.decode()
+    assert "always left" in shown
+
+    browser.post(f"{page}1/back/")
+    assert set(reasons.all()) == {""}
+    assert sum(ReviewItem.objects.filter(review=open_one).values_list("opinions", flat=True)) == 6
+    assert Vote.objects.filter(voter=other.key, excluded_reason="").count() == 2
+    assert actions.next_battle(person, open_one) is not None
+    assert set(VoteChange.objects.values_list("kind", flat=True)) == {"excluded", "restored"}
+
+
+def test_people_are_shown_to_the_owner_only(review: Review, owner: Actor, client: Client):
+    page = f"/review/{review.public_id}/people/"
+    votes_of(make.member(), review, 1)
+    other = make.browser(make.member())
+    assert other.get(page).status_code == 404
+    assert other.post(f"{page}1/aside/").status_code == 404
+    assert client.get(page).status_code == 302
+    assert make.browser(owner).get(page).status_code == 200
+    assert make.browser(owner).post(f"{page}9/aside/").status_code == 404
+    assert make.browser(owner).post(f"{page}1/delete/").status_code == 404
