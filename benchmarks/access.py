@@ -235,6 +235,13 @@ def get_judged_run_or_404(actor: Actor, public_id: str, *, to_judge: bool = Fals
     return run
 
 
+def get_judged_answers_or_404(actor: Actor, public_id: str) -> Run:
+    """As get_judged_run_or_404, where the answers are about to be read. Raises AnswersHidden, too."""
+    run = get_judged_run_or_404(actor, public_id)
+    read_answers(actor, run)
+    return run
+
+
 def get_judging_or_404(run: Run, public_id: str) -> Judging:
     """run: as get_judged_run_or_404."""
     judging = run.judgings.select_related("judge__model", "run").filter(public_id=public_id).first()

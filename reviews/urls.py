@@ -1,6 +1,6 @@
 from django.urls import path
 
-from reviews.views import joining, reports, reviews
+from reviews.views import agreement, joining, reports, reviews
 
 app_name = "reviews"
 
@@ -10,6 +10,8 @@ urlpatterns = [
     path("review/<str:public_id>/", reviews.show, name="review"),
     path("review/<str:public_id>/next/", reviews.next_one, name="next"),
     path("review/<str:public_id>/results/", reviews.results, name="results"),
+    path("review/<str:public_id>/agreement/", agreement.agreement, name="agreement"),
+    path("review/<str:public_id>/agreement/<str:judge_id>/", agreement.disagreements, name="disagreements"),
     path("review/<str:public_id>/settings/", reviews.settings, name="settings"),
     path("review/<str:public_id>/do/<str:move>/", reviews.move, name="move"),
     path("review/<str:public_id>/people/", joining.show_people, name="people"),

@@ -157,12 +157,13 @@ class JudgementViewSet(ViewSet):
     scopes = {"POST": Scope.BENCHMARK}
     lookup_field = "public_id"
 
-    def get_object(self, *, to_judge: bool = False) -> Run:
-        return access.get_judged_run_or_404(actor_of(self.request), self.kwargs["public_id"], to_judge=to_judge)
+    def get_object(self) -> Run:
+        return access.get_judged_run_or_404(actor_of(self.request), self.kwargs["public_id"], to_judge=True)
 
     @action(detail=True, methods=["get"])
     def judgements(self, request: Request, public_id: str) -> PayloadResponse[JudgementPagePayload]:
-        run, actor, params = self.get_object(), actor_of(request), request.query_params
+        actor, params = actor_of(request), request.query_params
+        run = access.get_judged_answers_or_404(actor, public_id)
         judge = _chosen_judge(request)
         judgements = judgements_of(run, judge, controls="controls" in params)
         if "cursor" in params:
@@ -196,7 +197,7 @@ class JudgementViewSet(ViewSet):
     @judgements.mapping.post
     @idempotent
     def judge(self, request: Request, public_id: str) -> Accepted[JudgingPayload]:
-        run, member = self.get_object(to_judge=True), member_of(request)
+        run, member = self.get_object(), member_of(request)
         data = validated(NewJudgingSerializer(data=request.data))
         wanted = _judging_request(request, run, data)
         with counted_run(actor_of(request)):
@@ -206,14 +207,14 @@ class JudgementViewSet(ViewSet):
     @action(detail=True, methods=["post"], url_path="judgements/estimate")
     @idempotent
     def estimate(self, request: Request, public_id: str) -> PayloadResponse[JudgingEstimatePayload]:
-        run = self.get_object(to_judge=True)
+        run = self.get_object()
         wanted = _judging_request(request, run, validated(EstimatedJudgingSerializer(data=request.data)))
         return PayloadResponse(estimate_payload(estimate_judging(wanted.judging())))
 
 
 class JudgementExport(APIView):
     def get(self, request: Request, public_id: str, ending: str) -> StreamingHttpResponse:
-        run = access.get_judged_run_or_404(actor_of(request), public_id)
+        run = access.get_judged_answers_or_404(actor_of(request), public_id)
         if ending not in WRITERS:
             raise NotFound
         return judgements_response(run, ending, actor=actor_of(request), judge=_chosen_judge(request))

@@ -24,6 +24,7 @@ from leaderboard.counting.columns import FloatColumns, read_float_columns
 MAX_UNPARSED_SHARE = 0.05
 MAX_JURY = 5
 _ANSWERED, _WAITING, _UNANSWERED = range(3)
+_STOPPED = (Run.State.PAUSED, Run.State.CANCELLED)
 _FORMATTING: tuple[Literal["headings", "bold", "lists"], ...] = ("headings", "bold", "lists")
 _COLUMNS = ("case_id", "repeat", "first", "second", "value", "own", "state")
 
@@ -105,6 +106,15 @@ class Jury:
 
 
 @dataclass(frozen=True)
+class JudgeVerdicts:
+    """is_partial: the judge is at work or stopped half way, so that the verdicts are no random part."""
+
+    judge: Judge
+    verdicts: Verdicts
+    is_partial: bool
+
+
+@dataclass(frozen=True)
 class _Read:
     verdicts: Verdicts
     asked: int
@@ -115,7 +125,7 @@ class _Read:
 
 def read_styled_board(run: Run, judge: Judge) -> StyledBoard | None:
     """Return a pairwise judge's board at equal length and formatting; reads all answers of the run."""
-    verdicts = _read(run, judge, _clusters(run)).verdicts
+    verdicts = _read(run, judge, clusters_of(run)).verdicts
     if judge.kind != Judge.Kind.PAIRWISE or not len(verdicts.value):
         return None
     answered = ItemReply.objects.filter(item__run=run, turn=F("item__turn"))
@@ -146,7 +156,7 @@ def judges_of(run: Run) -> list[Judge]:
 def read_results(run: Run, judges: Sequence[Judge]) -> list[JudgeResults]:
     """Return results in the order of `judges`."""
     entrants = list(run.entrants.select_related("model__team", "prompt").order_by("position"))
-    clusters = _clusters(run)
+    clusters = clusters_of(run)
     read = {judge.pk: _read(run, judge, clusters) for judge in judges}
     pairwise = [judge for judge in judges if judge.kind == Judge.Kind.PAIRWISE]
     outcomes = {judge.pk: judged.outcomes_of(read[judge.pk].verdicts, len(entrants)) for judge in pairwise}
@@ -161,10 +171,27 @@ def read_jury(run: Run, judges: Sequence[Judge]) -> Jury | None:
     members = [judge for judge in judges if judge.kind == Judge.Kind.PAIRWISE][:MAX_JURY]
     if len(members) < 2:
         return None
-    clusters, entrants = _clusters(run), run.entrants.count()
+    clusters, entrants = clusters_of(run), run.entrants.count()
     verdicts = [_read(run, judge, clusters).verdicts for judge in members]
     alpha = judged.alpha_of([judged.outcomes_of(each, entrants) for each in verdicts])
     return Jury(members, judged.board_of(Verdicts.joined(verdicts), entrants), alpha)
+
+
+def read_verdicts(run: Run, judges: Sequence[Judge]) -> list[JudgeVerdicts]:
+    """Return parsed verdicts in the order of `judges`."""
+    clusters = clusters_of(run)
+    stopped = _stopped_judges(run)
+    read = [(judge, _read(run, judge, clusters)) for judge in judges]
+    return [
+        JudgeVerdicts(judge, each.verdicts, each.waiting > 0 or (each.failed > 0 and judge.pk in stopped))
+        for judge, each in read
+    ]
+
+
+def _stopped_judges(run: Run) -> set[int]:
+    """Return ids of judges of whom a judging was cancelled or waits."""
+    judgings = Judging.objects.filter(subject=run, is_card=False)
+    return set(judgings.filter(run__state__in=_STOPPED).values_list("judge", flat=True))
 
 
 def _results(
@@ -188,12 +215,12 @@ def _results(
         card=read_judge_card(judge),
         left_out=dict(max((judging.left_out for judging in judgings), key=lambda left: sum(left.values()), default={})),
         is_stopped=read.waiting + read.failed > 0 and any(
-            judging.run.state in (Run.State.PAUSED, Run.State.CANCELLED) for judging in judgings
+            judging.run.state in _STOPPED for judging in judgings
         ),
     )  # fmt: skip
 
 
-def _clusters(run: Run) -> dict[int, int]:
+def clusters_of(run: Run) -> dict[int, int]:
     """Return a number of each case's cluster."""
     numbers: dict[str, int] = defaultdict(count().__next__)
     cases = Case.objects.filter(version=run.version_id).values_list("pk", "cluster", "key")

@@ -76,7 +76,7 @@ def results(request: PageRequest, public_id: str) -> HttpResponse:
 @login_required
 @require_safe
 def export(request: PageRequest, public_id: str, ending: str) -> StreamingHttpResponse:
-    run = access.get_judged_run_or_404(request.actor, public_id)
+    run = access.get_judged_answers_or_404(request.actor, public_id)
     if ending not in WRITERS:
         raise Http404
     return judgements_response(run, ending, actor=request.actor)
@@ -86,7 +86,7 @@ def export(request: PageRequest, public_id: str, ending: str) -> StreamingHttpRe
 @require_safe
 def judgements(request: PageRequest, public_id: str, judge_id: str) -> HttpResponse:
     """Show pairs and what the judge said of them; without names unless they are wanted."""
-    run = access.get_judged_run_or_404(request.actor, public_id)
+    run = access.get_judged_answers_or_404(request.actor, public_id)
     judge = next((judge for judge in judges_on(run) if judge.public_id == judge_id), None)
     if judge is None:
         raise Http404

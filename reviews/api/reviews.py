@@ -18,6 +18,9 @@ from common.api_responses import Created, NoContent, PayloadResponse, paginated_
 from common.errors import NotAllowed, NotFound
 from common.payload_types import Page
 from reviews import access, actions
+from reviews.agreement.payload_types import ReviewAgreementPayload
+from reviews.agreement.payloads import review_agreement_payload
+from reviews.agreement.results import read_agreement
 from reviews.api.serializers import JoinSerializer, NewReviewSerializer, ReviewTermsSerializer
 from reviews.boards import read_review_board
 from reviews.errors import ResultsHidden
@@ -99,6 +102,13 @@ class ReviewViewSet(ViewSet):
         if not review.shows_results:
             raise ResultsHidden
         return PayloadResponse(results_payload(review, read_totals(review), read_review_board(review)))
+
+    @action(detail=True, methods=["get"])
+    def agreement(self, request: Request, public_id: str) -> PayloadResponse[ReviewAgreementPayload]:
+        review = self.get_object()
+        if not review.shows_results:
+            raise ResultsHidden
+        return PayloadResponse(review_agreement_payload(review, read_agreement(review)))
 
 
 class NextBattle(ViewSet):

@@ -68,6 +68,12 @@ OPERATIONS: Operations = {
         description="After the close, unless the review shows them before; 409 until then, also for the owner.",
         refuses=(errors.ResultsHidden,),
     ),
+    (ReviewViewSet, "agreement"): Operation(
+        summary="Agreement of people, judges and checks",
+        description="How often people name the same winner as each other, as each judge of the run, and as the checks; "
+        "and the judges' boards, corrected by people. 409 while the results are hidden.",
+        refuses=(errors.ResultsHidden,),
+    ),
     (NextBattle, "create"): Operation(
         summary="The next battle of a review",
         description="The battle that waits for your vote, or a new one; 204 if nothing is left for you now. Vote with "

@@ -56,6 +56,10 @@ class ReviewQuerySet(models.QuerySet["Review"]):
     def open(self) -> "ReviewQuerySet":
         return self.filter(state=Review.State.OPEN)
 
+    def with_results(self) -> "ReviewQuerySet":
+        """Filter to those whose results are shown."""
+        return self.filter(Q(state=Review.State.CLOSED) | Q(state=Review.State.OPEN, hides_results=False))
+
     def lock(self, pk: int) -> "Review":
         """Return the review, locked until COMMIT."""
         return self.select_for_update(no_key=True).get(pk=pk)

@@ -1,20 +1,25 @@
+from collections.abc import Sequence
 from typing import TypedDict
 
 from django import template
 from django.db.models import QuerySet
+from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from accounts.actor import Actor
 from accounts.models import Team
 from benchmarks.access import may_change
-from benchmarks.models import Run
+from benchmarks.models import Judge, Run
 from common.text import markdown
 from reviews import access
+from reviews.agreement.payload_types import AgreementPayload, WithPeoplePayload
+from reviews.agreement.payloads import agreement_payload, with_people_payload
+from reviews.agreement.results import read_judges_with_people
 from reviews.models import Review
 
 register = template.Library()
 
-# Reviews on a team's page.
+# Reviews on a team's page, runs on a judge's.
 LATEST = 5
 
 
@@ -23,6 +28,15 @@ class _OfRun(TypedDict):
 
     listed: list[Review]
     asks: bool
+
+
+class _OnPeople(TypedDict):
+    """A judge beside people. people: with each other. review: the latest with results. disagreements: a path."""
+
+    judge: WithPeoplePayload
+    people: AgreementPayload | None
+    review: Review
+    disagreements: str
 
 
 @register.filter
@@ -42,3 +56,32 @@ def reviews_of_run(run: Run, actor: Actor) -> _OfRun:
 @register.simple_tag
 def reviews_of_team(team: Team) -> QuerySet[Review]:
     return Review.objects.filter(team=team).order_by("-created_at")[:LATEST]
+
+
+@register.simple_tag
+def judge_with_people(run: Run, judge: Judge) -> _OnPeople | None:
+    """Return how a judge of the run agrees with people; None where they have no answers in common."""
+    found = read_judges_with_people(run, [judge]).get(judge.pk)
+    if found is None:
+        return None
+    return {
+        "judge": with_people_payload(found.comparison),
+        "people": None if found.people is None else agreement_payload(found.people),
+        "review": found.reviews[0],
+        "disagreements": _disagreements(found.reviews[0], judge),
+    }
+
+
+@register.simple_tag
+def judge_on_runs(judge: Judge, runs: Sequence[Run]) -> list[tuple[Run, _OnPeople]]:
+    """Return the latest runs on which the judge shares answers with people."""
+    reviewed = set(Review.objects.filter(run__in=runs).with_results().values_list("run", flat=True))
+    latest = [run for run in runs if run.pk in reviewed][:LATEST]
+    return [(run, found) for run in latest if (found := judge_with_people(run, judge)) is not None]
+
+
+def _disagreements(review: Review, judge: Judge) -> str:
+    """Return "" for a judge that grades, whose verdicts name no winner."""
+    if judge.kind != Judge.Kind.PAIRWISE:
+        return ""
+    return reverse("reviews:disagreements", args=[review.public_id, judge.public_id])

@@ -17,7 +17,7 @@ from reviews import actions
 from reviews.errors import ReviewsOpen
 from reviews.models import Review, ReviewBattle
 from tests import make
-from tests.worlds.benchmarks import samples
+from tests.worlds.benchmarks import judged_runs, samples
 from tests.worlds.benchmarks.samples import Sample
 
 pytestmark = pytest.mark.django_db
@@ -65,6 +65,23 @@ def test_rights_decide_on_settings(place: Place):
     assert statuses == {Role.OWNER: 200, Role.MANAGER: 200, Role.MEMBER: 403, Role.GUEST: 404}
 
 
+def test_open_review_hides_judged_answers_from_the_team(place: Place):
+    owner = place.people[Role.MANAGER]
+    judge = judged_runs.judge(make.model(), owner, team=place.team)
+    judged_runs.answer(judged_runs.judging(judge, place.sample.run), "judge-longer")
+    run = f"benchmarks/r/{place.sample.run.public_id}"
+    in_api = f"api/v1/benchmarks/runs/{place.sample.run.public_id}"
+    addresses = [
+        f"/{run}/judgements/{judge.public_id}/", f"/{run}/judgements.csv", f"/{in_api}/judgements/",
+        f"/{in_api}/judgements.csv",
+    ]  # fmt: skip
+    browser = make.browser(Actor(user=place.people[Role.MEMBER]))
+    assert [browser.get(address).status_code for address in addresses] == [403] * 4
+    assert [make.browser(Actor(user=owner)).get(address).status_code for address in addresses] == [200] * 4
+    actions.close_review(place.review)
+    assert [browser.get(address).status_code for address in addresses] == [200] * 4
+
+
 def test_outsiders_get_what_a_random_id_gives(place: Place):
     removed = make.user()
     team_actions.add_member(by=place.people[Role.OWNER], team=place.team, user=removed, role=Role.MEMBER)
@@ -75,7 +92,7 @@ def test_outsiders_get_what_a_random_id_gives(place: Place):
         make.api(manager), make.api(make.user()),
     ]  # fmt: skip
     for client in clients:
-        for path in ("", "next/", "results/", "progress/", "close/"):
+        for path in ("", "next/", "results/", "agreement/", "progress/", "close/"):
             address = "/api/v1/reviews/{}/" + path
             for method in (client.get, client.post):
                 real, random = (method(address.format(key)) for key in (place.review.public_id, "x" * 22))

@@ -173,6 +173,8 @@ BENCHMARKS = [
         "review-results": "/review/{closed}/results/", "review-new": "/reviews/new/?run={later}",
         "review-join": "/join/?code=BCDFGHKM", "review-people": "/review/{review}/people/",
         "review-codes": "/review/{by_codes}/codes/", "review-by-link": "/review/{by_link}/settings/",
+        "review-agreement": "/review/{closed}/agreement/",
+        "review-disagreements": "/review/{closed}/agreement/{judge}/",
         "decision-reports": "/reports/", "decision-report": "/reports/{decision_report}/",
         "decision-report-new": "/reports/new/?run={run}", "decision-report-board": "/reports/{board_report}/",
     }),

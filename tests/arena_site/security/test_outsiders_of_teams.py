@@ -165,7 +165,7 @@ def _ids(team: Team, owner: User, owned: api_fixtures.World, model: LanguageMode
         "/api/v1/benchmarks/items/": {"public_id": f"{sample.run.public_id}-{sample.item.pk}"},
         "/api/v1/judges/": {"public_id": judge.public_id},
         "/api/v1/benchmarks/imports/": {"public_id": new_public_id()},
-        "/review/": {"public_id": review.public_id, "move": "close", "number": 1},
+        "/review/": {"public_id": review.public_id, "move": "close", "number": 1, "judge_id": judge.public_id},
         "/api/v1/reviews/": {"public_id": review.public_id},
         "/reports/": report,
         "/api/v1/reports/": report,

@@ -186,7 +186,8 @@ BENCHMARKS_API: dict[str, dict[str, Scope]] = {
 # Reviews: their audience, and those who manage them (tests/reviews/test_access.py).
 REVIEWS = [
     "/reviews/", "/reviews/new/", "/review/{public_id}/", "/review/{public_id}/next/", "/review/{public_id}/results/",
-    "/review/{public_id}/settings/", "/review/{public_id}/do/{move}/", "/join/", "/review/{public_id}/people/",
+    "/review/{public_id}/agreement/", "/review/{public_id}/agreement/{judge_id}/", "/review/{public_id}/settings/",
+    "/review/{public_id}/do/{move}/", "/join/", "/review/{public_id}/people/",
     "/review/{public_id}/people/{number}/{move}/", "/review/{public_id}/codes/",
 ]  # fmt: skip
 REVIEWS_API: dict[str, dict[str, Scope]] = {
@@ -197,6 +198,7 @@ REVIEWS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/reviews/join/": VOTE,
     "/api/v1/reviews/{public_id}/progress/": READ,
     "/api/v1/reviews/{public_id}/results/": READ,
+    "/api/v1/reviews/{public_id}/agreement/": READ,
 }
 # Own decision reports, those of teams and published ones (tests/reviews/reports/test_access.py).
 REPORTS = [

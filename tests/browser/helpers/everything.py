@@ -208,6 +208,7 @@ def add_reviews(user: User, run: Run) -> list[str]:
     reviews.open_review(by_codes)
     return [
         f"/review/{draft.public_id}/settings/", f"/review/{closed.public_id}/results/",
+        f"/review/{closed.public_id}/agreement/",
     ]  # fmt: skip
 
 
@@ -300,6 +301,9 @@ def fill_in(address: str, world: World) -> list[str]:
         "/review/{public_id}/codes/": {"public_id": Review.objects.get(title="With codes").public_id},
         "/review/": {
             "public_id": Review.objects.get(title="Which capital?").public_id, "move": "close", "number": 1
+        },
+        "/review/{public_id}/agreement/": {
+            "public_id": Review.objects.get(title="Capitals").public_id, "judge_id": judge.public_id,
         },
         "/reports/{public_id}/": {"public_id": DecisionReport.objects.filter(owner=user).earliest("pk").public_id},
         "/admin/{app_label}/": {"app_label": "battles"},

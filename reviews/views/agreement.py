@@ -1,0 +1,70 @@
+"""Agreement of people, judges and checks about a review."""
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from accounts.teams.roles import Right, teams_with
+from benchmarks.access import get_judged_answers_or_404
+from benchmarks.judges.results import judges_of
+from benchmarks.models import Judge
+from benchmarks.statistics.agreement import OUTCOMES
+from benchmarks.views.pages import PageRequest
+from reviews import access
+from reviews.agreement.disagreements import PER_PAGE, find_disagreements, read_disagreements
+from reviews.agreement.payloads import review_agreement_payload
+from reviews.agreement.results import read_agreement
+from reviews.models import Review
+
+
+@require_safe
+def agreement(request: PageRequest, public_id: str) -> HttpResponse:
+    review = access.get_review_or_404(request.actor, public_id)
+    context: dict[str, object] = {"review": review, "reads_answers": _reads_answers(request, review)}
+    if review.shows_results:
+        figures = read_agreement(review)
+        payload = review_agreement_payload(review, figures)
+        names = {each.judge.public_id: each.judge for each in figures.judges}
+        context |= {
+            "figures": payload,
+            "judges": list(zip(figures.judges, payload["judges"], strict=True)),
+            "between": [
+                (names[row["first"]], names[row["second"]], row["agreement"]) for row in payload["between_judges"]
+            ],
+        }
+    return render(request, "reviews/agreement.html", context)
+
+
+def _reads_answers(request: PageRequest, review: Review) -> bool:
+    is_seen = review.team_id in teams_with(request.actor.memberships, Right.SEE)
+    return review.run is not None and (is_seen or access.may_manage(request.actor, review))
+
+
+@require_safe
+def disagreements(request: PageRequest, public_id: str, judge_id: str) -> HttpResponse:
+    """Show pairs on which the judge and people differ; `judged` and `said` limit them to a cell of the confusions."""
+    review = access.get_review_or_404(request.actor, public_id)
+    if not review.shows_results or review.run is None:
+        raise Http404
+    run = get_judged_answers_or_404(request.actor, review.run.public_id)
+    judges = {judge.public_id: judge for judge in judges_of(run) if judge.kind == Judge.Kind.PAIRWISE}
+    judge = judges.get(judge_id)
+    if judge is None:
+        raise Http404
+    category, opinion = (_category(request, name) for name in ("judged", "said"))
+    found = find_disagreements(review, judge, category=category, opinion=opinion)
+    if found is None:
+        raise Http404
+    page = Paginator(found.rows, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "review": review, "judge": judge, "page_obj": page,
+        "is_limited": category is not None or opinion is not None,
+        "pairs": read_disagreements(found.answers, judge, list(page)),
+    }  # fmt: skip
+    return render(request, "reviews/disagreements.html", context)
+
+
+def _category(request: PageRequest, name: str) -> int | None:
+    text = request.GET.get(name, "")
+    return int(text) if text in map(str, range(OUTCOMES)) else None

@@ -1,0 +1,167 @@
+"""Agreement of people with a judge, with checks and with each other, on pages and in the API."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from accounts.actor import Actor
+from benchmarks.models import Judge, Run
+from models_registry.models import LanguageModel
+from reviews import actions
+from reviews.agreement.results import read_agreement
+from reviews.models import Review
+from tests import make
+from tests.reviews.agreement.conftest import vote_as_checks, vote_for
+from tests.worlds.benchmarks import judged_runs
+
+pytestmark = pytest.mark.django_db
+
+
+def text_of(page: bytes) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", page.decode()).split())
+
+
+def address_of(review: Review, judge: Judge | None = None) -> str:
+    return f"/review/{review.public_id}/agreement/" + (f"{judge.public_id}/" if judge else "")
+
+
+def test_known_agreement_is_found(closed: Review, judge: Judge):
+    found = make.browser(make.member()).get(f"/api/v1/reviews/{closed.public_id}/agreement/").json()
+    assert (found["pairs"], found["opinions"]) == (11, 33)
+    assert (found["people"]["raw"]["value"], found["people"]["opinions"]) == (pytest.approx(1 / 3), 33)
+    [of_judge] = found["judges"]
+    assert (of_judge["judge"], of_judge["name"], of_judge["no_board"]) == (judge.public_id, "The longer one", "")
+    assert of_judge["agreement"]["raw"]["value"] == pytest.approx(2 / 3)
+    assert of_judge["agreement"]["confusion"] == [[12, 0, 6], [0, 10, 5], [0, 0, 0]]
+    assert found["checks"]["agreement"]["confusion"] == of_judge["agreement"]["confusion"]
+    assert found["checks"]["above_people"]["value"] == of_judge["above_people"]["value"] > 0
+    board = of_judge["board"]
+    assert (board["opinions"], board["people"], board["cases"]) == (33, 3, 11)
+    assert [line["name"] for line in board["lines"]] == ["Gazelle ada", "Gazelle bob"]
+    first = board["lines"][0]
+    assert first["checks"]["value"] == 1.0
+    for name in ("judge", "people", "calibrated"):
+        assert first[name]["low"] < first[name]["value"] < first[name]["high"]
+    assert first["judge"]["value"] > 1500
+
+
+def test_owner_reads_agreement_and_disagreements(closed: Review, judge: Judge, browser: Client):
+    results = browser.get(f"/review/{closed.public_id}/results/").content.decode()
+    assert f'href="{address_of(closed)}"' in results
+    page = browser.get(address_of(closed)).content
+    text = text_of(page)
+    assert "Two people name the same winner in 33.3 %" in text
+    assert "The longer one with people 66.7 %" in text
+    assert "33 opinions on what the judge read · 3 people · 11 cases" in text
+    link = f"{address_of(closed, judge)}?judged=0&amp;said=2"
+    assert f'<a href="{link}">6</a>' in page.decode()
+
+    shown = text_of(browser.get(link.replace("&amp;", "&")).content)
+    assert "6 pairs of answers" in shown
+    assert "Judge Answer 1 People 2 × Answer 1 1 × Answer 2" in shown
+    assert "It is LongCapital0 ." in shown
+    assert "Answer 1 is better They differ." in shown
+    everything = text_of(browser.get(address_of(closed, judge)).content)
+    assert "11 pairs of answers" in everything
+    assert "Page 1 of 2" in everything
+    assert "agree on every pair" in text_of(browser.get(f"{address_of(closed, judge)}?judged=2&said=0").content)
+    assert browser.get(f"{address_of(closed, judge)}?judged=x&said=9").status_code == 200
+
+
+def test_people_who_were_asked_read_figures_but_no_answers(closed: Review, judge: Judge):
+    other = make.browser(make.member())
+    page = other.get(address_of(closed)).content.decode()
+    assert "The longer one" in page
+    assert address_of(closed, judge) not in page
+    assert other.get(address_of(closed, judge)).status_code == 404
+
+
+def test_hidden_results_hide_agreement(review: Review, judge: Judge, browser: Client, run: Run):
+    vote_as_checks(review, make.member())
+    page = browser.get(address_of(review))
+    assert "The results are hidden" in page.content.decode()
+    assert "The longer one" not in page.content.decode()
+    assert browser.get(address_of(review, judge)).status_code == 404
+    refused = browser.get(f"/api/v1/reviews/{review.public_id}/agreement/")
+    assert (refused.status_code, refused.json()["code"]) == (409, "results_hidden")
+    judged = browser.get(f"/benchmarks/r/{run.public_id}/judgements/").content.decode()
+    assert "Not yet compared with people" in judged
+
+
+def test_judges_of_the_run_stand_beside_people(closed: Review, judge: Judge, browser: Client, run: Run):
+    for path in ("", f"{judge.public_id}/"):
+        page = browser.get(f"/benchmarks/r/{run.public_id}/judgements/{path}").content
+        text = text_of(page)
+        assert "Names people’s winner in 66.7 %" in text
+        assert "people each other’s in 33.3 %" in text
+        assert "ot yet compared with people" not in text
+        for address in (address_of(closed), address_of(closed, judge)):
+            assert f'href="{address}"' in page.decode()
+    assert "First look · Names people’s winner in 66.7 %" in text_of(
+        browser.get(f"/benchmarks/judges/{judge.public_id}/").content
+    )
+
+
+def test_votes_that_do_not_count_are_no_opinions(review: Review, owner: Actor):
+    vote_as_checks(review, owner)  # knows the answers
+    actions.close_review(review)
+    review.refresh_from_db()
+    figures = read_agreement(review)
+    assert (figures.opinions, figures.people, figures.checks) == (0, None, None)
+    page = make.browser(owner).get(address_of(review)).content.decode()
+    assert "No opinions to compare" in page
+
+
+def test_one_person_has_no_ceiling(review: Review):
+    vote_as_checks(review, make.member())
+    actions.close_review(review)
+    review.refresh_from_db()
+    figures = read_agreement(review)
+    assert (figures.opinions, figures.people) == (11, None)
+    [of_judge] = figures.judges
+    assert of_judge.comparison.agreement.raw.value == 1.0
+    assert (of_judge.board.is_calibrated, of_judge.board.opinions) == (False, 11)
+    page = text_of(make.browser(make.member()).get(address_of(review)).content)
+    assert "No pair of answers has opinions of two people" in page
+    assert "A calibrated score needs 30 opinions about 10 cases." in page
+
+
+def test_adaptive_plans_have_no_calibrated_board(owner: Actor, run: Run, judge: Judge, models: list[LanguageModel]):
+    made = actions.create_review(owner=owner.user, run=run, plan="adaptive", hides_results=False)
+    review = actions.open_review(made)
+    vote_for(review, make.member(), models[0])
+    [of_judge] = read_agreement(review).judges
+    assert (of_judge.board, of_judge.no_board) == (None, "adaptive")
+    assert "which pairs people were shown depended on their votes" in text_of(
+        make.browser(owner).get(address_of(review)).content
+    )
+
+
+def test_judge_that_stopped_half_way_has_no_calibrated_board(closed: Review, run: Run, owner: Actor):
+    half = judged_runs.judge(make.model(), owner.user, name="Half way")
+    judging = judged_runs.answer(judged_runs.judging(half, run), "judge-longer", most=8)
+    Run.objects.filter(pk=judging.run_id).update(state="paused", reason="budget")
+    by_name = {each.judge.name: each for each in read_agreement(closed).judges}
+    assert (by_name["Half way"].board, by_name["Half way"].no_board) == (None, "partial")
+    assert by_name["The longer one"].board is not None
+
+
+def test_judge_that_grades_is_compared_by_its_grades(closed: Review, run: Run, owner: Actor):
+    grades = judged_runs.judge(make.model(), owner.user, judged_runs.SCORES, name="Grades")
+    judged_runs.answer(judged_runs.judging(grades, run), "judge-grades")
+    figures = read_agreement(closed)
+    by_name = {each.judge.name: each for each in figures.judges}
+    # It gives all answers the same grade.
+    assert by_name["Grades"].comparison.agreement.confusion.tolist() == [[0, 0, 0], [12, 10, 11], [0, 0, 0]]
+    assert len(figures.between_judges) == 1
+    browser = make.browser(owner)
+    assert address_of(closed, grades) not in browser.get(address_of(closed)).content.decode()
+    assert browser.get(address_of(closed, grades)).status_code == 404
+
+
+def test_deleted_run_leaves_no_figures(closed: Review, browser: Client):
+    Review.objects.filter(pk=closed.pk).update(run=None)
+    closed.refresh_from_db()
+    assert read_agreement(closed).opinions == 0
+    assert browser.get(address_of(closed)).status_code == 200
