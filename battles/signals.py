@@ -8,6 +8,13 @@ voter_changes = Signal()
 # Sent with the stored `vote`, in its transaction.
 vote_cast = Signal()
 
+# Sent with `battles`, a queryset, in the transaction that shows them to others with names, before the change. Receivers
+# refuse by raising an ArenaError.
+names_showing = Signal()
+
+# Sent with `session` in the transaction that deletes it, before its texts and files are deleted.
+session_deleting = Signal()
+
 # Sent in a transaction before it reads labels of counted votes in order to change them, so that a receiver can take the
 # lock under which votes are counted.
 relabelling_begins = Signal()

@@ -7,7 +7,7 @@ from accounts.actor import Actor
 from accounts.teams.roles import Right, teams_with
 from benchmarks.models import Run
 from common.errors import NotAllowed
-from reviews.models import Review, Reviewer, RunReader
+from reviews.models import Review, ReviewBattle, Reviewer, RunReader
 
 _SHOWN = (Review.State.OPEN, Review.State.CLOSED)
 
@@ -36,17 +36,29 @@ def _asked(actor: Actor) -> Q:
     return asked
 
 
+def _listed(actor: Actor) -> Q:
+    """Filter out the second opinions of others: their address is what invites to them."""
+    return Q(battle=None) if actor.user is None else Q(battle=None) | Q(owner=actor.user)
+
+
 def owned_reviews(actor: Actor) -> QuerySet[Review]:
-    return Review.objects.filter(_own(actor))
+    return Review.objects.filter(_own(actor), _listed(actor))
 
 
 def asked_reviews(actor: Actor) -> QuerySet[Review]:
-    """Return open reviews that ask the person."""
-    return Review.objects.open().filter(_asked(actor))
+    """Return open reviews that ask the person, without second opinions."""
+    return Review.objects.open().filter(_asked(actor), battle=None)
+
+
+def listed_reviews(actor: Actor) -> QuerySet[Review]:
+    return readable_reviews(actor).filter(_listed(actor))
 
 
 def readable_reviews(actor: Actor) -> QuerySet[Review]:
-    reviews = Review.objects.filter(_own(actor) | (_asked(actor) & Q(state__in=_SHOWN)))
+    """Return reviews that the person may read, also those for which the address is needed."""
+    of_battle = Q(battle__session__discarded_at=None, battle__hidden_at=None)
+    is_shown = Q(state__in=_SHOWN) & (Q(battle=None) | of_battle)
+    reviews = Review.objects.filter(_own(actor) | (_asked(actor) & is_shown))
     return reviews.annotate(has_joined=Exists(_joined(actor).filter(review=OuterRef("pk"))))
 
 
@@ -55,7 +67,8 @@ def _joined(actor: Actor) -> QuerySet[Reviewer]:
 
 
 def get_review_or_404(actor: Actor, public_id: str, *, to_change: bool = False) -> Review:
-    found = readable_reviews(actor).select_related("run__version__template", "team").filter(public_id=public_id)
+    related = ("run__version__template", "team", "battle")
+    found = readable_reviews(actor).select_related(*related).filter(public_id=public_id)
     review = found.first()
     if review is None:
         raise Http404
@@ -96,7 +109,24 @@ def knows_answers(actor: Actor, review: Review) -> bool:
     """Return whether the person owns the answers or has read them with names."""
     if actor.user is not None and actor.user.pk in _owners(review):
         return True
+    if review.battle_id is not None:
+        return has_voted_before(actor, review)
     return actor.is_known and RunReader.objects.filter(run=review.run_id, person=actor.key).exists()
+
+
+def has_voted_before(actor: Actor, review: Review) -> bool:
+    """Return whether the person voted on the same battle by an earlier link."""
+    earlier = ReviewBattle.objects.filter(review__battle=review.battle_id, person=actor.key, ended_at__isnull=False)
+    return earlier.exclude(review=review).exists()
+
+
+def shows_results(actor: Actor, review: Review) -> bool:
+    """A second opinion shows its results to its owner, and to each person after their vote."""
+    if review.shows_results or review.battle_id is None or review.state != Review.State.OPEN:
+        return review.shows_results
+    if may_manage(actor, review):
+        return True
+    return review.battles.filter(person=actor.key, battle__vote__isnull=False).exists()
 
 
 def _owners(review: Review) -> set[int | None]:

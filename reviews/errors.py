@@ -56,3 +56,17 @@ class ReviewFull(ReviewState):
 class PersonSetAside(ReviewState):
     code = "set_aside"
     message = _("The owner of the review has set your votes aside. Ask them why.")
+
+
+class CannotAskOthers(ReviewState):
+    """Raised for a battle that has no blind vote on two whole answers, or that others could read with names."""
+
+    code = "cannot_ask_others"
+    message = _("Others cannot be asked about this battle.")
+
+
+class OthersAreAsked(ReviewState):
+    """Raised for a battle whose names would become known while others vote on it."""
+
+    code = "others_are_asked"
+    message = _("You ask others about these answers. Withdraw that link first: they must not know the models.")

@@ -10,15 +10,17 @@ Ending = Literal["owner", "deadline", "quota"]
 
 
 class ReviewPayload(TypedDict):
-    """run: null for people who are only asked. items: pairs of answers. team: only of a review of a team of yours.
-    voted: your votes. asks_you: whether you may vote while takes_votes. code: of the link, null while it is closed;
-    only for those who manage the review.
+    """run, battle: null for people who are only asked; a second opinion has a battle. items: pairs of answers.
+
+    team: only of a review of a team of yours. voted: your votes. asks_you: whether you may vote while takes_votes.
+    code: of the link, null while it is closed; only for those who manage the review.
     """
 
     id: str
     title: str
     instructions: str
     run: str | None
+    battle: str | None
     audience: Audience
     state: ReviewState
     plan: Plan
@@ -56,9 +58,21 @@ class ReviewProgressPayload(TypedDict):
     knew_answers: int
 
 
+class SpreadPayload(TypedDict):
+    """Numbers of people by answer; first, second: models."""
+
+    first_model: str
+    second_model: str
+    first: int
+    second: int
+    tie: int
+    both_bad: int
+
+
 class ReviewResultsPayload(TypedDict):
-    """computed_at: null until the board is computed. excluded: votes by reason. most_of_a_network: people, where
-    they joined by a link or codes, which do not verify them.
+    """computed_at: null until the board is computed. excluded: votes by reason. spread: of a second opinion.
+
+    most_of_a_network: people, where they joined by a link or codes, which do not verify them.
     """
 
     id: str
@@ -72,3 +86,4 @@ class ReviewResultsPayload(TypedDict):
     snapshot: str | None
     computed_at: datetime | None
     results: list[ResultPayload]
+    spread: NotRequired[SpreadPayload]

@@ -15,8 +15,10 @@ from reviews.payload_types import (
     ReviewProgressPayload,
     ReviewResultsPayload,
     ReviewState,
+    SpreadPayload,
 )
 from reviews.queries import Progress, Totals
+from reviews.second_opinions.queries import Spread, read_spread
 
 
 def review_payload(review: Review, actor: Actor, *, voted: int) -> ReviewPayload:
@@ -26,6 +28,7 @@ def review_payload(review: Review, actor: Actor, *, voted: int) -> ReviewPayload
         "title": review.title,
         "instructions": review.instructions,
         "run": review.run.public_id if sees_run and review.run is not None else None,
+        "battle": review.battle.public_id if sees_run and review.battle is not None else None,
         "audience": cast(Audience, review.audience),
         "state": cast(ReviewState, review.state),
         "plan": cast(Plan, review.plan),
@@ -68,7 +71,7 @@ def progress_payload(progress: Progress) -> ReviewProgressPayload:
 
 
 def results_payload(review: Review, totals: Totals, board: ReviewBoard) -> ReviewResultsPayload:
-    return {
+    payload: ReviewResultsPayload = {
         "id": review.public_id,
         "ended_by": cast(Ending | None, review.ended_by or None),
         "left_out": review.left_out,
@@ -80,4 +83,19 @@ def results_payload(review: Review, totals: Totals, board: ReviewBoard) -> Revie
         "snapshot": board.snapshot,
         "computed_at": board.computed_at,
         "results": board.results,
+    }
+    if review.battle_id is not None:
+        payload["spread"] = spread_payload(read_spread(review))
+    return payload
+
+
+def spread_payload(spread: Spread) -> SpreadPayload:
+    first, second, tie, both_bad = spread.counts
+    return {
+        "first_model": spread.first.slug,
+        "second_model": spread.second.slug,
+        "first": first,
+        "second": second,
+        "tie": tie,
+        "both_bad": both_bad,
     }

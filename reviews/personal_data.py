@@ -11,10 +11,14 @@ from accounts.models import User, Visitor
 from accounts.personal_data import account_deleting, personal_data_requested
 from common.ids import new_public_id
 from reviews.models import Review, ReviewBattle, Reviewer, RunReader
+from reviews.second_opinions.actions import delete_copies
 
 
 class ExportedReview(TypedDict):
+    """battle: of a second opinion."""
+
     id: str
+    battle: str | None
     title: str
     instructions: str
     audience: str
@@ -45,10 +49,11 @@ def export_joined_reviews(user: User, **_: object) -> dict[str, list[JoinedRevie
 
 @receiver(personal_data_requested)
 def export_reviews(user: User, **_: object) -> dict[str, list[ExportedReview]]:
-    reviews = Review.objects.filter(owner=user, team=None).order_by("pk")
+    reviews = Review.objects.filter(owner=user, team=None).select_related("battle").order_by("pk")
     exported: list[ExportedReview] = [
         {
-            "id": review.public_id, "title": review.title, "instructions": review.instructions,
+            "id": review.public_id, "battle": None if review.battle is None else review.battle.public_id,
+            "title": review.title, "instructions": review.instructions,
             "audience": review.audience, "state": review.state, "created_at": review.created_at,
         }
         for review in reviews
@@ -59,7 +64,11 @@ def export_reviews(user: User, **_: object) -> dict[str, list[ExportedReview]]:
 @receiver(account_deleting)
 def delete_reviews(user: User, **_: object) -> None:
     """Delete personal reviews; the votes of others stay in the log. Opinions on others' reviews lose their person."""
-    Review.objects.filter(owner=user, team=None).delete()
+    own = Review.objects.filter(owner=user, team=None)
+    # The lock keeps further copies from being made.
+    for review in own.exclude(battle=None).select_for_update():
+        delete_copies(review)
+    own.delete()
     key = Actor(user=user).key
     nameless = f"deleted:{new_public_id()}"
     ReviewBattle.objects.filter(person=key).update(person=nameless)

@@ -127,7 +127,7 @@ class Lists:
 
 def list_reviews(actor: Actor) -> Lists:
     """Return reviews that ask the person and take votes now or later, and their own and their teams'."""
-    related = ("team", "run__version__template")
+    related = ("team", "run__version__template", "battle")
     asked = access.asked_reviews(actor).select_related(*related).order_by("closes_at", "-opened_at", "pk")
     own = access.owned_reviews(actor).select_related(*related).order_by("-created_at", "-pk")
     return Lists(asked, own)

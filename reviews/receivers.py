@@ -8,15 +8,16 @@ from django.urls import reverse
 from accounts.actor import Actor
 from accounts.models import Team
 from accounts.teams.actions import team_archiving
-from battles.models import Battle, Vote
-from battles.signals import vote_cast
+from battles.models import Battle, BattleQuerySet, Session, Vote
+from battles.signals import names_showing, session_deleting, vote_cast
 from benchmarks.errors import AnswersHidden, RunInUse
 from benchmarks.models import Run
 from benchmarks.signals import answers_reading, run_deleting
 from reviews import access, actions
 from reviews.actions.lifecycle import forget_run
-from reviews.errors import ReviewsOpen
+from reviews.errors import OthersAreAsked, ReviewsOpen
 from reviews.models import Review, RunReader
+from reviews.second_opinions.actions import forget_session
 
 
 @receiver(vote_cast)
@@ -46,6 +47,19 @@ def refuse_while_review_is_open(run: Run, **_: object) -> None:
 def refuse_while_reviews_are_open(team: Team, **_: object) -> None:
     if Review.objects.open().filter(team=team).exists():
         raise ReviewsOpen
+
+
+@receiver(names_showing)
+def refuse_while_others_are_asked(battles: BattleQuerySet, **_: object) -> None:
+    # The lock is that of reviews.second_opinions.actions.ask_others.
+    locked = list(battles.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
+    if Review.objects.open().filter(battle__in=locked).exists():
+        raise OthersAreAsked
+
+
+@receiver(session_deleting)
+def withdraw_second_opinions(session: Session, **_: object) -> None:
+    forget_session(session)
 
 
 class ReviewSeries:

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from reviews.views import agreement, joining, reports, reviews
+from reviews.views import agreement, joining, reports, reviews, second_opinions
 
 app_name = "reviews"
 
@@ -18,6 +18,7 @@ urlpatterns = [
     path("review/<str:public_id>/people/<int:number>/<str:move>/", joining.change_person, name="change_person"),
     path("review/<str:public_id>/codes/", joining.codes, name="codes"),
     path("join/", joining.join, name="join"),
+    path("battles/<str:public_id>/second-opinion/", second_opinions.ask, name="second_opinion"),
     path("reports/", reports.reports, name="reports"),
     path("reports/new/", reports.new_report, name="new_report"),
     path("reports/<str:public_id>/", reports.report, name="report"),

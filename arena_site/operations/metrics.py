@@ -27,6 +27,7 @@ from common.valkey import counters, heartbeat
 from common.valkey.connections import UNREACHABLE
 from leaderboard.counting.new_votes import count_of_site
 from models_registry.models import Breaker
+from reviews.second_opinions.queries import site_agreement
 
 logger = logging.getLogger(__name__)
 
@@ -57,6 +58,7 @@ class ArenaCollector(Collector):
             ("postgresql", replica.reads_replica(_battle_metrics)),
             ("postgresql", replica.reads_replica(_money_and_model_metrics)),
             ("postgresql", replica.reads_replica(_benchmark_metrics)),
+            ("postgresql", _agreement_metrics),
         ]  # fmt: skip
         is_up = dict.fromkeys(("valkey", "postgresql"), True)
         for service, read in parts:
@@ -202,6 +204,21 @@ def _money_and_model_metrics() -> list[Metric]:
     ):
         breakers.add_metric([kind], number)
     return [cost, cap, breakers]
+
+
+def _agreement_metrics() -> list[Metric]:
+    site = site_agreement()
+    shares = GaugeMetricFamily(
+        "arena_people_agreement", "How often two people name the same winner in second opinions, with its interval.",
+        labels=["bound"],
+    )  # fmt: skip
+    if site is not None:
+        for bound, value in (("low", site.low), ("value", site.value), ("high", site.high)):
+            shares.add_metric([bound], value)
+    pairs = GaugeMetricFamily(
+        "arena_people_agreement_pairs", "Pairs of people that it is from.", site.pairs if site else 0
+    )
+    return [shares, pairs]
 
 
 def _benchmark_metrics() -> list[Metric]:

@@ -24,7 +24,7 @@ from battles.models import (
     Vote,
     VoteQuerySet,
 )
-from battles.signals import voter_changes
+from battles.signals import names_showing, session_deleting, voter_changes
 from battles.streaming.control import truncate_streams
 from battles.worker import answer_states
 from battles.worker.turn_store import end_at_once
@@ -45,12 +45,14 @@ def update_session(session: Session, **changes: Unpack[SessionChanges]) -> None:
     Session.objects.filter(pk=session.pk).update(**changes)
 
 
+@transaction.atomic
 def share_with_team(actor: Actor, session: Session, *, is_shared: bool) -> None:
     """Raises InvalidInput for a personal session, NotInTeam where the actor is no longer in the team."""
     if session.team_id is None:
         raise InvalidInput(_("A personal session has no team to share it with. Begin one in the team."))
     if is_shared:
         require_place_id(actor, session.team_id)
+        names_showing.send(sender=Battle, battles=Battle.objects.filter(session=session))
     Session.objects.filter(pk=session.pk).update(is_shared=is_shared)
 
 
@@ -117,6 +119,7 @@ def delete_session(session: Session, *, voter: str = "") -> None:
 
     voter: the key votes and stars are reassigned to; by default a new one.
     """
+    session_deleting.send(sender=Session, session=session)
     turns = Turn.objects.filter(battle__session=session)
     for turn in turns.exclude(state=Turn.State.DONE).select_related("battle").select_for_update(of=("self",)):
         end_at_once(turn)

@@ -1,9 +1,11 @@
+from django.db import transaction
 from django.db.models import Count, Q
 from django.db.models.functions import Now
 
 from accounts.actor import Actor
 from battles.errors import BattleIsHidden, BattleIsVoid, InAReview, InATeam, NotVotedYet, StillAnswering
 from battles.models import Battle, BattleQuerySet, Session, Share, Turn, Vote
+from battles.signals import names_showing
 
 
 def publish(*, battle: Battle) -> Share:
@@ -24,7 +26,9 @@ def publish(*, battle: Battle) -> Share:
     turns = battle.turns.aggregate(total=Count("pk"), live=Count("pk", filter=~Q(state=Turn.State.DONE)))
     if turns["live"]:
         raise StillAnswering
-    share, _ = Share.objects.update_or_create(battle=battle, defaults={"turn_count": turns["total"]})
+    with transaction.atomic():
+        names_showing.send(sender=Battle, battles=Battle.objects.filter(pk=battle.pk))
+        share, _ = Share.objects.update_or_create(battle=battle, defaults={"turn_count": turns["total"]})
     return share
 
 

@@ -23,6 +23,7 @@ from reviews.actions.repeats import draw_repeat, left_model_of_repeat
 from reviews.drawing import Cell, draw_cell, gains_of_pairs
 from reviews.errors import PersonSetAside, ReviewTakesNoVotes
 from reviews.models import Review, ReviewBattle, ReviewItem
+from reviews.second_opinions.actions import read_turns
 from reviews.sql import read_sql
 from uploads.models import Upload
 
@@ -139,13 +140,15 @@ def has_reached_limit(actor: Actor, review: Review) -> bool:
 
 
 def _shown(actor: Actor, review: Review, drawn: ReviewBattle) -> Battle:
-    """Return the battle, made now if it was never shown."""
+    """Return the battle, made now if it was never shown. Raises ReviewTakesNoVotes."""
     if drawn.battle is not None:
         return drawn.battle
     item = drawn.review_item
-    turns = _read_turns(item)
+    turns = _read_turns(item) if review.battle is None else read_turns(review.battle, item)
     title = (_("Review of %(title)s") % {"title": review.title})[:MAX_TITLE]
     with transaction.atomic():
+        if review.battle_id is not None and not Review.objects.lock(review.pk).takes_votes:
+            raise ReviewTakesNoVotes  # withdrawn meanwhile, perhaps because its texts were deleted
         # Joined rows would be those from before the wait for the lock.
         drawn = ReviewBattle.objects.select_for_update().get(pk=drawn.pk)
         if drawn.battle is None:  # else another tab was faster

@@ -11,7 +11,7 @@ from accounts.api.idempotency import idempotent
 from accounts.models import Scope
 from battles.payload_types import BattlePayload
 from battles.payloads import payload_for
-from battles.queries import get_battle
+from battles.queries import find_battle, get_battle
 from benchmarks import access as runs
 from benchmarks.api.requests import actor_of, member_of, validated
 from common.api_responses import Created, NoContent, PayloadResponse, paginated_together
@@ -28,6 +28,7 @@ from reviews.models import Review
 from reviews.payload_types import ReviewPayload, ReviewProgressPayload, ReviewResultsPayload
 from reviews.payloads import progress_payload, results_payload, review_payload
 from reviews.queries import read_progress, read_totals, voted_by
+from reviews.second_opinions.actions import ask_others
 
 
 class ReviewViewSet(ViewSet):
@@ -43,7 +44,7 @@ class ReviewViewSet(ViewSet):
 
     def list(self, request: Request) -> PayloadResponse[Page[ReviewPayload]]:
         actor = actor_of(request)
-        reviews = access.readable_reviews(actor).select_related("run", "team").order_by("-created_at", "-pk")
+        reviews = access.listed_reviews(actor).select_related("run", "team", "battle").order_by("-created_at", "-pk")
 
         def payloads(page: list[Review]) -> list[ReviewPayload]:
             voted = voted_by(actor, page)
@@ -99,7 +100,7 @@ class ReviewViewSet(ViewSet):
     @action(detail=True, methods=["get"])
     def results(self, request: Request, public_id: str) -> PayloadResponse[ReviewResultsPayload]:
         review = self.get_object()
-        if not review.shows_results:
+        if not access.shows_results(actor_of(request), review):
             raise ResultsHidden
         return PayloadResponse(results_payload(review, read_totals(review), read_review_board(review)))
 
@@ -109,6 +110,21 @@ class ReviewViewSet(ViewSet):
         if not review.shows_results:
             raise ResultsHidden
         return PayloadResponse(review_agreement_payload(review, read_agreement(review)))
+
+
+class SecondOpinion(ViewSet):
+    scopes = {"POST": Scope.BENCHMARK}
+    lookup_field = "public_id"
+
+    @idempotent
+    def create(self, request: Request, public_id: str) -> Created[ReviewPayload]:
+        actor = actor_of(request)
+        member_of(request)
+        battle = find_battle(actor, public_id)
+        if battle is None:
+            raise NotFound
+        review = ask_others(actor=actor, battle=battle)
+        return Created(review_payload(review, actor, voted=0))
 
 
 class NextBattle(ViewSet):

@@ -4,7 +4,7 @@ from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_
 from common.errors import NotAllowed, NotFound
 from reviews import errors
 from reviews.api.reports import ReportFile, ReportViewSet
-from reviews.api.reviews import JoinReview, NextBattle, ReviewViewSet
+from reviews.api.reviews import JoinReview, NextBattle, ReviewViewSet, SecondOpinion
 from reviews.api.serializers import (
     JoinSerializer,
     NewReportSerializer,
@@ -87,6 +87,13 @@ OPERATIONS: Operations = {
         takes=JoinSerializer,
         example={"code": "BCDF-GHKM", "nickname": "Ada"},
         refuses=(errors.NoSuchCode, errors.PersonalCodeUsed, errors.ReviewFull),
+    ),
+    (SecondOpinion, "create"): Operation(
+        summary="Ask others about a battle",
+        description="A review of your voted blind battle: up to 50 people with the address `/review/{id}/` vote on the "
+        "same answers without names, and read the prompt and its files. The battle's review if it has one. After "
+        "their vote they see the results with names, as you do. It changes no other board; `withdraw/` ends it.",
+        refuses=(NotFound, errors.CannotAskOthers),
     ),
     (ReportViewSet, "list"): Operation(
         summary="Decision reports", description="Your own and your teams’, newest first; published ones have addresses."

@@ -2,7 +2,7 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from reviews.api.reports import ReportFile, ReportViewSet
-from reviews.api.reviews import JoinReview, NextBattle, ReviewViewSet
+from reviews.api.reviews import JoinReview, NextBattle, ReviewViewSet, SecondOpinion
 
 router = SimpleRouter()
 router.register("reviews", ReviewViewSet, basename="api-review")
@@ -12,5 +12,10 @@ urlpatterns = [
     path("reports/<str:public_id>.<str:ending>", ReportFile.as_view(), name="api-report-file"),
     path("reviews/join/", JoinReview.as_view({"post": "create"}), name="api-review-join"),
     *router.urls,
+    path(
+        "battles/<str:public_id>/second-opinion/",
+        SecondOpinion.as_view({"post": "create"}),
+        name="api-second-opinion",
+    ),
     path("reviews/<str:public_id>/next/", NextBattle.as_view({"post": "create"}), name="api-review-next"),
 ]

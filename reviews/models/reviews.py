@@ -1,4 +1,4 @@
-"""Stored answers of a run, which people compare blind."""
+"""Stored answers of a run or of a battle, which people compare blind."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 _RUN_OF_ANOTHER_PLACE = """NEW.run_id IS NOT NULL AND NOT EXISTS (
         SELECT FROM benchmarks_run AS run WHERE run.id = NEW.run_id AND run.team_id IS NOT DISTINCT FROM NEW.team_id
+    )"""
+_BATTLE_OF_ANOTHER_PLACE = """NEW.battle_id IS NOT NULL AND NOT EXISTS (
+        SELECT FROM battles_battle AS battle JOIN battles_session AS session ON session.id = battle.session_id
+        WHERE battle.id = NEW.battle_id AND battle.mode = 'blind' AND session.team_id IS NOT DISTINCT FROM NEW.team_id
     )"""
 _ANSWERS_OF_ANOTHER_RUN = """NEW.first_item_id IS NOT NULL AND (
         SELECT count(*) FROM benchmarks_runitem AS item JOIN reviews_review AS review ON review.run_id = item.run_id
@@ -73,7 +77,10 @@ class ReviewQuerySet(models.QuerySet["Review"]):
 
 
 class Review(models.Model):
-    """Blind battles on the stored answers of a run; its votes make a board of its own."""
+    """Blind battles on the stored answers of a run; its votes make a board of its own.
+
+    A second opinion is a review of one battle: those who have its address are asked.
+    """
 
     class Audience(models.TextChoices):
         OWNER = "owner", _("you alone, to try it")
@@ -121,8 +128,10 @@ class Review(models.Model):
     instructions = models.TextField(blank=True, max_length=MAX_INSTRUCTIONS)
     # Null after the run's deletion.
     run = models.ForeignKey(Run, models.SET_NULL, null=True, related_name="reviews")
+    # The battle of a second opinion.
+    battle = models.ForeignKey(Battle, models.PROTECT, null=True, related_name="second_opinions", db_index=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="reviews")
-    # The run's team, which then owns the review.
+    # Team of the run, which then owns the review, or of the battle.
     team = models.ForeignKey(Team, models.PROTECT, null=True, related_name="reviews", db_index=False)
     audience = models.CharField(max_length=8, choices=Audience, default=Audience.MEMBERS)
     state = models.CharField(max_length=9, choices=State, default=State.DRAFT)
@@ -196,14 +205,23 @@ class Review(models.Model):
                 condition=Q(state="closed", ended_at__isnull=False) & ~Q(ended_by="") | ~Q(state="closed"),
                 name="a_closed_review_has_an_ending",
             ),
+            models.CheckConstraint(
+                condition=Q(battle=None) | Q(run=None), name="a_second_opinion_is_about_a_battle_alone"
+            ),
+            models.UniqueConstraint(
+                fields=["battle"], condition=~Q(state="withdrawn"), name="a_battle_has_one_second_opinion"
+            ),
         ]
         indexes = [
             models.Index(fields=["closes_at"], name="reviews_with_deadlines", condition=Q(state="open")),
             models.Index(fields=["team", "-created_at"], name="campaigns_of_a_team", condition=Q(team__isnull=False)),
+            models.Index(fields=["battle"], name="second_opinions_on_a_battle", condition=Q(battle__isnull=False)),
         ]
         triggers = [
             pgtrigger.ReadOnly(name="a_review_stays_with_its_owner", fields=["team"]),
             refuse_rows("a_reviews_run_is_of_its_place", _RUN_OF_ANOTHER_PLACE, updated=("run_id",)),
+            pgtrigger.ReadOnly(name="a_second_opinion_keeps_its_battle", fields=["battle"]),
+            refuse_rows("a_second_opinions_battle_is_of_its_place", _BATTLE_OF_ANOTHER_PLACE),
             pgtrigger.Protect(
                 name="terms_of_an_open_review_never_change",
                 operation=pgtrigger.Update,
@@ -231,6 +249,8 @@ class Review(models.Model):
 
     @property
     def settings_url(self) -> str:
+        if self.battle is not None:
+            return reverse("reviews:second_opinion", args=[self.battle.public_id])
         return reverse("reviews:settings", args=[self.public_id])
 
     @property

@@ -6,7 +6,7 @@ FROM (
         item.cell, item.opinions, item.leases, least(item.first_model_id, item.second_model_id) AS model_id,
         greatest(item.first_model_id, item.second_model_id) AS other_model_id,
         (item.opinions + item.leases < %(most)s OR NOT %(counts)s)
-        AND item.case_id IS DISTINCT FROM %(last_case)s
+        AND (item.case_id IS NULL OR item.case_id IS DISTINCT FROM %(last_case)s)
         AND item.id NOT IN (
             SELECT review_item_id FROM reviews_reviewbattle WHERE review_id = %(review)s AND person = %(person)s
         ) AS is_open

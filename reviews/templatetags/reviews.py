@@ -8,6 +8,7 @@ from django.utils.safestring import SafeString
 
 from accounts.actor import Actor
 from accounts.models import Team
+from battles.models import Session
 from benchmarks.access import may_change
 from benchmarks.models import Judge, Run
 from common.text import markdown
@@ -54,8 +55,23 @@ def reviews_of_run(run: Run, actor: Actor) -> _OfRun:
 
 
 @register.simple_tag
+def second_opinions(session: Session, actor: Actor) -> dict[str, int]:
+    """Return numbers of opinions by ids of the member's battles about which others are asked."""
+    if actor.user is None:
+        return {}
+    asked = Review.objects.filter(battle__session=session).exclude(state=Review.State.WITHDRAWN)
+    return dict(asked.values_list("battle__public_id", "items__opinions"))
+
+
+@register.filter
+def on_battle(opinions: dict[str, int] | str, public_id: str) -> int | None:
+    """opinions: "" outside of the session's page."""
+    return opinions.get(public_id) if isinstance(opinions, dict) else None
+
+
+@register.simple_tag
 def reviews_of_team(team: Team) -> QuerySet[Review]:
-    return Review.objects.filter(team=team).order_by("-created_at")[:LATEST]
+    return Review.objects.filter(team=team, battle=None).order_by("-created_at")[:LATEST]
 
 
 @register.simple_tag

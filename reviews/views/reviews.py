@@ -26,6 +26,7 @@ from reviews.evidence import NetworkPeople, read_networks
 from reviews.forms import ReviewForm
 from reviews.models import Review
 from reviews.queries import joined_sentence, list_reviews, read_own, read_progress, read_totals, voted_by
+from reviews.views import second_opinions
 
 PER_PAGE = 30
 MOVES: dict[str, Callable[[Review], object]] = {
@@ -90,6 +91,8 @@ def _add_refusal(form: ReviewForm, refusal: ArenaError) -> None:
 @require_safe
 def show(request: PageRequest, public_id: str) -> HttpResponse:
     review = access.get_review_or_404(request.actor, public_id)
+    if review.battle is not None:
+        return second_opinions.invitation(request, review)
     context = {
         "review": review,
         "is_asked": access.belongs_to_audience(request.actor, review),
@@ -112,6 +115,8 @@ def next_one(request: PageRequest, public_id: str) -> HttpResponse:
     except ArenaError as refusal:
         messages.error(request, refusal.detail)
         return redirect_to(request, review.get_absolute_url())
+    if battle is None and review.battle_id is not None and access.shows_results(request.actor, review):
+        return redirect_to(request, reverse("reviews:results", args=[review.public_id]))
     if battle is None:
         return redirect_to(request, f"{review.get_absolute_url()}?done")
     return redirect_to(request, battle.get_absolute_url())
@@ -120,6 +125,8 @@ def next_one(request: PageRequest, public_id: str) -> HttpResponse:
 @require_safe
 def results(request: PageRequest, public_id: str) -> HttpResponse:
     review = access.get_review_or_404(request.actor, public_id)
+    if review.battle is not None:
+        return second_opinions.spread(request, review)
     context: dict[str, object] = {
         "review": review,
         "manages": access.may_manage(request.actor, review),
@@ -137,6 +144,8 @@ def results(request: PageRequest, public_id: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: PageRequest, public_id: str) -> HttpResponse:
     review = access.get_review_or_404(request.actor, public_id, to_change=True)
+    if review.battle is not None:
+        return redirect_to(request, review.settings_url)
     form = ReviewForm(request.POST if request.method == "POST" else None, review=review)
     if form.is_valid():
         try:

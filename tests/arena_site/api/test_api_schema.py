@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 
+from accounts.actor import Actor
 from accounts.models import SignIn, Team, User
 from arena_site.openapi.views import schema_as_json
 from battles.models import Share
@@ -26,6 +27,7 @@ from tests.api_fixtures import World
 from tests.site_urls import addresses
 from tests.uploads import pictures
 from tests.worlds.benchmarks import judged_runs, samples
+from tests.worlds.reviews.second_opinions import voted_battle
 from uploads.actions import keep_upload
 from uploads.extraction import read_upload
 
@@ -453,6 +455,9 @@ def ask_about_reviews(ask: Callable[..., Any], client: Client, owner: User) -> N
     by_link = {"run": run.public_id, "audience": "link", "expected_people": 40, "open": True}
     code = ask("post", "reviews/", by_link)["code"]
     assert ask("post", "reviews/join/", {"code": code})["asks_you"]
+    voted = voted_battle(Actor(user=owner))
+    asked = ask("post", "battles/{public_id}/second-opinion/", public_id=voted.public_id)["id"]
+    assert ask("get", f"{path}results/", public_id=asked)["spread"]["tie"] == 0
 
 
 def ask_about_decision_reports(ask: Callable[..., Any], run: Run) -> None:

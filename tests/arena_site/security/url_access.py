@@ -189,6 +189,7 @@ REVIEWS = [
     "/review/{public_id}/agreement/", "/review/{public_id}/agreement/{judge_id}/", "/review/{public_id}/settings/",
     "/review/{public_id}/do/{move}/", "/join/", "/review/{public_id}/people/",
     "/review/{public_id}/people/{number}/{move}/", "/review/{public_id}/codes/",
+    "/battles/{public_id}/second-opinion/",
 ]  # fmt: skip
 REVIEWS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/reviews/": {**READ, **BENCHMARK},
@@ -196,6 +197,7 @@ REVIEWS_API: dict[str, dict[str, Scope]] = {
     **{f"/api/v1/reviews/{{public_id}}/{move}/": BENCHMARK for move in ("open", "close", "withdraw")},
     "/api/v1/reviews/{public_id}/next/": VOTE,
     "/api/v1/reviews/join/": VOTE,
+    "/api/v1/battles/{public_id}/second-opinion/": BENCHMARK,
     "/api/v1/reviews/{public_id}/progress/": READ,
     "/api/v1/reviews/{public_id}/results/": READ,
     "/api/v1/reviews/{public_id}/agreement/": READ,

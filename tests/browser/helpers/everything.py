@@ -84,6 +84,7 @@ from tests.site_urls import addresses  # noqa: E402
 from tests.worlds.benchmarks import judged_runs  # noqa: E402
 from tests.worlds.benchmarks import samples as benchmark_samples  # noqa: E402
 from tests.worlds.no_pages import is_no_page  # noqa: E402
+from tests.worlds.reviews.second_opinions import asked_about, prefer  # noqa: E402
 
 EMAIL, PASSWORD = "everything@example.org", "a-good-password-1"
 HERE = "127.0.0.1"
@@ -206,7 +207,11 @@ def add_reviews(user: User, run: Run) -> list[str]:
     reviews.open_review(opened)
     by_codes = reviews.create_review(owner=user, run=run, title="With codes", audience="codes", expected_people=3)
     reviews.open_review(by_codes)
+    models = [entrant.model for entrant in run.entrants.select_related("model") if entrant.model is not None]
+    asked = asked_about(Actor(user=user), models=tuple(models[:2]))
+    prefer(make.visitor(), asked, models[0])
     return [
+        f"/review/{asked.public_id}/", f"/review/{asked.public_id}/results/", asked.settings_url,
         f"/review/{draft.public_id}/settings/", f"/review/{closed.public_id}/results/",
         f"/review/{closed.public_id}/agreement/",
     ]  # fmt: skip

@@ -1,0 +1,117 @@
+import re
+
+import pytest
+from django.test import Client
+
+from accounts.actor import Actor
+from accounts.models import Scope
+from battles.models import Battle
+from models_registry.models import LanguageModel
+from reviews.models import Review
+from reviews.second_opinions.actions import ask_others
+from tests import make
+from tests.worlds.reviews.second_opinions import prefer, voted_battle
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def pair() -> tuple[LanguageModel, LanguageModel]:
+    return make.model(name="Gazelle ada"), make.model(name="Gazelle bob")
+
+
+@pytest.fixture
+def battle(owner: Actor, pair: tuple[LanguageModel, LanguageModel]) -> Battle:
+    return voted_battle(owner, models=pair)
+
+
+def text_of(response: object) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())  # type: ignore[attr-defined]
+
+
+def test_owner_asks_from_the_battle_and_withdraws(owner: Actor, battle: Battle, client: Client):
+    browser, address = make.browser(owner), f"/battles/{battle.public_id}/second-opinion/"
+    assert f'href="{address}"' in browser.get(battle.session.get_absolute_url()).content.decode()
+    before = text_of(browser.get(address))
+    assert "Everyone who has the link can read your prompts" in before
+    assert not Review.objects.exists()
+
+    made = browser.post(address)
+    assert (made.status_code, made["Location"]) == (303, address)
+    review = Review.objects.get()
+    page = browser.get(address)
+    assert f"http://testserver{review.get_absolute_url()}" in page.content.decode()
+    assert "0 opinions of 50" in text_of(page)
+    assert "0 opinions of others" in text_of(browser.get(battle.session.get_absolute_url()))
+
+    withdrawn = browser.post(f"/review/{review.public_id}/do/withdraw/")
+    assert withdrawn["Location"] == address
+    assert client.get(review.get_absolute_url()).status_code == 404
+    assert "Make the link" in text_of(browser.get(address))
+
+
+def test_visitor_votes_and_then_sees_names(
+    owner: Actor, battle: Battle, pair: tuple[LanguageModel, LanguageModel], client: Client
+):
+    review = ask_others(actor=owner, battle=battle)
+    prefer(make.visitor(), review, pair[1])
+    results = f"/review/{review.public_id}/results/"
+    for address in (review.get_absolute_url(), results):
+        assert "Gazelle" not in client.get(address).content.decode()
+
+    begun = client.post(f"/review/{review.public_id}/next/")
+    battle_page = client.get(begun["Location"].partition("#")[0])
+    assert "Gazelle" not in battle_page.content.decode()
+    shown = Battle.objects.filter(mode="review").latest("pk")
+    revealed = client.post(f"/battles/{shown.public_id}/vote/", {"choice": "tie"}, follow=True).content.decode()
+    assert "Gazelle ada" in revealed
+    assert "second-opinion/" not in revealed
+
+    led_on = client.post(f"/review/{review.public_id}/next/")
+    assert led_on["Location"] == results
+    spread = text_of(client.get(results))
+    assert "Gazelle bob 1 person · 50 %" in spread
+    assert "Gazelle ada Choice of the one who asks 0 people · 0 %" in spread
+
+
+def test_others_see_nothing_of_the_owners_page(battle: Battle, client: Client):
+    address = f"/battles/{battle.public_id}/second-opinion/"
+    assert client.get(address).status_code == 302
+    assert make.browser(make.member()).get(address).status_code == 404
+    assert make.browser(make.member()).post(address).status_code == 404
+
+
+def test_refusal_is_said_on_the_page(owner: Actor, battle: Battle):
+    browser = make.browser(owner)
+    browser.post(f"/battles/{battle.public_id}/publish/")
+    address = f"/battles/{battle.public_id}/second-opinion/"
+    assert "Unpublish it first" in text_of(browser.get(address))
+    assert browser.post(address).status_code == 409
+
+
+def test_api_asks_others(owner: Actor, battle: Battle):
+    api, address = make.api(owner.user), f"/api/v1/battles/{battle.public_id}/second-opinion/"
+    made = api.post(address)
+    assert made.status_code == 201, made.json()
+    review = made.json()
+    assert (review["battle"], review["run"], review["audience"], review["state"], review["items"]) == (
+        battle.public_id, None, "everyone", "open", 1
+    )  # fmt: skip
+    assert api.post(address).json()["id"] == review["id"]
+
+    other = make.api(make.user())
+    assert other.get("/api/v1/reviews/").json()["count"] == 0
+    base = f"/api/v1/reviews/{review['id']}/"
+    assert other.get(base).json()["battle"] is None
+    assert other.get(f"{base}results/").status_code == 409
+    shown = other.post(f"{base}next/").json()
+    other.post(f"/api/v1/battles/{shown['id']}/vote/", {"choice": "tie"}, "application/json")
+    assert other.get(f"{base}results/").json()["spread"]["tie"] == 1
+    assert api.get(f"{base}results/").json()["votes_counted"] == 1
+    assert api.post(f"{base}withdraw/").json()["state"] == "withdrawn"
+
+
+def test_api_needs_scope_and_owner(owner: Actor, battle: Battle):
+    address = f"/api/v1/battles/{battle.public_id}/second-opinion/"
+    assert make.api(owner.user, scopes=[Scope.READ, Scope.VOTE]).post(address).status_code == 403
+    assert make.api(make.user()).post(address).status_code == 404
