@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
         ('accounts', '0008_team_links'),
         ('battles', '0010_knew_answers'),
         ('benchmarks', '0003_judges'),
-        ('reviews', '0002_decision_reports'),
+        ('reviews', '0003_joining_and_quality'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
