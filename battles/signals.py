@@ -8,6 +8,9 @@ voter_changes = Signal()
 # Sent with the stored `vote`, in its transaction.
 vote_cast = Signal()
 
+# Sent with `added` and `removed`, counted votes of reviews, in the transaction that excludes or restores them.
+review_votes_changed = Signal()
+
 # Sent with `battles`, a queryset, in the transaction that shows them to others with names, before the change. Receivers
 # refuse by raising an ArenaError.
 names_showing = Signal()

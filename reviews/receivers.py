@@ -9,7 +9,7 @@ from accounts.actor import Actor
 from accounts.models import Team
 from accounts.teams.actions import team_archiving
 from battles.models import Battle, BattleQuerySet, Session, Vote
-from battles.signals import names_showing, session_deleting, vote_cast
+from battles.signals import names_showing, review_votes_changed, session_deleting, vote_cast
 from benchmarks.errors import AnswersHidden, RunInUse
 from benchmarks.models import Run
 from benchmarks.signals import answers_reading, run_deleting
@@ -24,6 +24,12 @@ from reviews.second_opinions.actions import forget_session
 def count_opinion_of_vote(vote: Vote, **_: object) -> None:
     if vote.series:
         actions.count_opinion(vote)
+
+
+@receiver(review_votes_changed)
+def move_opinions_of_votes(added: Collection[Vote], removed: Collection[Vote], **_: object) -> None:
+    actions.move_opinions(added, 1)
+    actions.move_opinions(removed, -1)
 
 
 @receiver(answers_reading)

@@ -11,7 +11,7 @@ from django.dispatch import receiver
 from accounts.models import User
 from battles.labels import LabelChange
 from battles.models import Vote, VoteQuerySet
-from battles.signals import labels_change, relabelling_begins, voter_changes
+from battles.signals import labels_change, relabelling_begins, review_votes_changed, voter_changes
 from leaderboard.counting import tallies
 from leaderboard.counting.live_elo import replay_elo
 from leaderboard.counting.tallies import CountedVote
@@ -71,6 +71,10 @@ def _set_exclusion(votes: list[Vote], *, kind: str, excluded_reason: str, becaus
     counts = Vote(excluded_reason=excluded_reason).counts
     if any(vote.on_site_boards and vote.counts != counts for vote in votes):
         replay_elo()
+    if of_reviews := [vote for vote in votes if vote.series]:
+        added = [vote for vote in of_reviews if vote.excluded_reason and not excluded_reason]
+        removed = [vote for vote in of_reviews if excluded_reason and not vote.excluded_reason]
+        review_votes_changed.send(Vote, added=added, removed=removed)
 
 
 class VoteState(TypedDict):

@@ -9,7 +9,7 @@ from reviews.actions.lifecycle import (
     open_review,
     withdraw_review,
 )
-from reviews.actions.opinions import count_opinion
+from reviews.actions.opinions import count_opinion, move_opinions
 from reviews.actions.people import set_aside, take_back
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "delete_review",
     "find_by_code",
     "join_review",
+    "move_opinions",
     "next_battle",
     "open_review",
     "renew_code",

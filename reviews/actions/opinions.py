@@ -1,8 +1,9 @@
+from collections.abc import Collection
 from datetime import timedelta
 from functools import partial
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Count, F
 from django.utils import timezone
 
 from accounts.actor import Actor
@@ -31,7 +32,7 @@ def count_opinion(vote: Vote) -> None:
     session = drawn.battle.session
     voter = Actor(user=session.owner_user, visitor=session.owner_visitor)
     drawn.knew_answers = access.knows_answers(voter, drawn.review)
-    reason = _reason_not_to_count(drawn, drawn.battle)
+    reason = vote.excluded_reason or _reason_not_to_count(drawn, drawn.battle)
     released, counted = int(drawn.lease_until is not None), int(not reason)
     drawn.lease_until, drawn.ended_at = None, timezone.now()
     drawn.save(update_fields=["knew_answers", "lease_until", "ended_at"])
@@ -41,6 +42,13 @@ def count_opinion(vote: Vote) -> None:
     moved = {"leases": F("leases") - released, "opinions": F("opinions") + counted}
     ReviewItem.objects.filter(pk=drawn.review_item_id).update(**moved)
     transaction.on_commit(partial(close_complete, drawn.review))
+
+
+def move_opinions(votes: Collection[Vote], step: int) -> None:
+    """Ask others for opinions that no longer count, step -1, and the reverse."""
+    counted = ReviewBattle.objects.filter(battle__in=[vote.battle_id for vote in votes], repeats=None)
+    for item, n in counted.order_by("review_item").values_list("review_item").annotate(n=Count("pk")):
+        ReviewItem.objects.filter(pk=item).update(opinions=F("opinions") + step * n)
 
 
 def _reason_not_to_count(drawn: ReviewBattle, battle: Battle) -> str:

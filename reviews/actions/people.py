@@ -3,7 +3,6 @@
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Count, F
 from django.utils import timezone
 
 from accounts.actor import Actor
@@ -12,7 +11,7 @@ from battles.models import Vote, VoteQuerySet
 from common.payload_types import JsonObject
 from leaderboard.counting.vote_changes import exclude_votes, include_votes
 from reviews.errors import ReviewState
-from reviews.models import Review, ReviewBattle, Reviewer, ReviewItem
+from reviews.models import Review, ReviewBattle, Reviewer
 
 SET_ASIDE = Vote.ExcludedReason.SET_ASIDE
 
@@ -30,8 +29,7 @@ def set_aside(reviewer: Reviewer, *, by: User, because: str, evidence: JsonObjec
         raise ReviewState
     _mark(stored, timezone.now(), by, because, evidence)
     votes = _votes_of(stored).filter(excluded_reason="")
-    excluded = exclude_votes(votes, reason=SET_ASIDE, by=by, because=because or "set aside by the owner of the review")
-    _move_opinions(excluded, -1)
+    exclude_votes(votes, reason=SET_ASIDE, by=by, because=because or "set aside by the owner of the review")
     return stored
 
 
@@ -43,7 +41,7 @@ def take_back(reviewer: Reviewer, *, by: User) -> Reviewer:
         raise ReviewState
     _mark(stored, None, None, "", {})
     votes = _votes_of(stored).filter(excluded_reason=SET_ASIDE)
-    _move_opinions(include_votes(votes, by=by, because="taken back by the owner of the review"), 1)
+    include_votes(votes, by=by, because="taken back by the owner of the review")
     return stored
 
 
@@ -64,10 +62,3 @@ def _mark(reviewer: Reviewer, at: datetime | None, by: User | None, because: str
 def _votes_of(reviewer: Reviewer) -> VoteQuerySet:
     battles = ReviewBattle.objects.filter(review=reviewer.review_id, person=reviewer.person)
     return Vote.objects.filter(battle__in=battles.values("battle"))
-
-
-def _move_opinions(votes: list[Vote], step: int) -> None:
-    """Let others give the opinions that no longer count, and the reverse."""
-    counted = ReviewBattle.objects.filter(battle__in=[vote.battle_id for vote in votes], repeats=None)
-    for item, n in counted.order_by().values_list("review_item").annotate(n=Count("pk")):
-        ReviewItem.objects.filter(pk=item).update(opinions=F("opinions") + step * n)

@@ -9,6 +9,7 @@ from django.test import Client
 from accounts.actor import Actor
 from battles.actions import cast_vote
 from battles.models import Battle, Vote
+from leaderboard.counting.vote_changes import exclude_votes, include_votes
 from leaderboard.models import VoteChange
 from reviews import actions
 from reviews.errors import PersonSetAside
@@ -111,6 +112,18 @@ def test_person_is_set_aside_and_taken_back(review: Review, owner: Actor):
     assert Vote.objects.filter(voter=other.key, excluded_reason="").count() == 2
     assert actions.next_battle(person, open_one) is not None
     assert set(VoteChange.objects.values_list("kind", flat=True)) == {"excluded", "restored"}
+
+
+def test_vote_excluded_by_a_moderator_is_asked_for_again(review: Review):
+    person, open_one = make.member(), opened(review)
+    [cast] = votes_of(person, open_one, 1)
+    asked = ReviewItem.objects.filter(review=open_one)
+
+    exclude_votes(Vote.objects.filter(pk=cast.pk), reason="moderation")
+    exclude_votes(Vote.objects.filter(pk=cast.pk), reason="operator")
+    assert not asked.filter(opinions__gt=0).exists()
+    include_votes(Vote.objects.filter(pk=cast.pk))
+    assert asked.filter(opinions=1).count() == 1
 
 
 def test_people_are_shown_to_the_owner_only(review: Review, owner: Actor, client: Client):
