@@ -18,10 +18,13 @@ _SAME_AS = {
 _ONLY_IN_BRACKETS = {"C"}
 MAX_LABEL_CHARACTERS = 200
 
-_THOUGHTS = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
+# Thoughts that were cut off have no verdict behind them.
+_THOUGHTS = re.compile(r"\s*<(think|thinking|thought|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL)
 _FENCE_OPENS = re.compile(r"(?:```|~~~)[ \t]*(?:json)?[ \t]*", re.IGNORECASE)
 _FENCE_CLOSES = re.compile(r"```|~~~")
-_BRACKETS = re.compile(r"\[\[([^\[\]]*)\]\]")
+_BRACKETS = re.compile(r"\[\[([^\[\]]{0,40})\]\]")
+_NAMED = re.compile(r'"verdict"\s{0,40}:\s{0,40}"([^"\n]{0,40})"')
+_GRADED = re.compile(r'"scores"\s{0,40}:\s{0,40}\{\s{0,40}"[^"\n]{0,80}"\s{0,40}:\s{0,40}\d')
 _LEAD = re.compile(
     r"(?:(?:my |the |mon |le )?(?:final |overall )?(?:verdict|judge?ment|decision|décision|rating|score|note)"
     r"(?: final| finale)?(?: is| est)?|(?:我的)?(?:最终|最后)?(?:判决|裁决|结论|判定|评分))[ \t]*[:：][ \t]*",
@@ -41,7 +44,10 @@ def read_pair(text: str) -> Verdict | None:
     """Return the verdict that ends a text, None if none or more than one does."""
     reason, ending = _split(text)
     label = _label_of(ending)
-    if label is None or _has_verdict(reason, "verdict"):
+    if label is None or _has_verdict(reason, "verdict") or (_is_bare(ending) and _has_bare_line(reason)):
+        return None
+    mentioned = {_known(written) for pattern in (_BRACKETS, _NAMED) for written in pattern.findall(reason)}
+    if mentioned - {None, label}:
         return None
     return Verdict(outcome=OUTCOMES[label], label=label, reason=reason)
 
@@ -50,7 +56,9 @@ def read_scores(text: str, rubric: Rubric) -> Verdict | None:
     """Return the scores that end a text, None unless each criterion has exactly one on its scale."""
     reason, ending = _split(text)
     scores = _scores_of(ending, rubric)
-    if scores is None or _has_verdict(reason, "scores"):
+    if scores is None or _has_verdict(reason, "scores") or _GRADED.search(reason):
+        return None
+    if len(scores) == 1 and ((_is_bare(ending) and _has_bare_line(reason)) or _other_grades(reason, scores)):
         return None
     weights = sum(item.weight for item in rubric.criteria)
     shares = sum(item.weight * (scores[item.name] - 1) / (item.points - 1) for item in rubric.criteria)
@@ -139,12 +147,29 @@ def _has_verdict(reason: str, key: str) -> bool:
         short = line.strip()[: MAX_LABEL_CHARACTERS + 1]
         if f'"{key}"' in line and line.strip().startswith("{"):
             return True
-        if _BRACKETS.search(short) and _bare_label(_without_lead(short)) is not None:
-            return True
         rest = _without_lead(short)
-        if rest != short and (_bare_label(rest) is not None or _plain(rest).isdigit()):
+        label = _bare_label(rest)
+        # A letter alone may be a heading.
+        if label is not None and (rest != short or _BRACKETS.search(short) or len(_plain(short)) > 1):
+            return True
+        if rest != short and _plain(rest).isdigit():
             return True
     return False
+
+
+def _is_bare(ending: str) -> bool:
+    """Return whether an end is nothing but a label or a number, as a heading might be, too."""
+    return not ending.startswith("{") and not _BRACKETS.search(ending) and _without_lead(ending) == ending
+
+
+def _has_bare_line(reason: str) -> bool:
+    plain = [_plain(line) for line in reason.split("\n")]
+    return any(_known(line) is not None or line.isdigit() for line in plain)
+
+
+def _other_grades(reason: str, scores: dict[str, float]) -> bool:
+    grades = {int(text) for text in _BRACKETS.findall(reason) if text.isascii() and text.isdigit()}
+    return bool(grades - set(scores.values()))
 
 
 def _object(text: str, key: str) -> object:

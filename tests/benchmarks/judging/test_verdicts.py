@@ -35,6 +35,25 @@ PAIRS = {
     "two labels on a line": (REASONS + "\n[[A]] or [[B]]", None),
     "labels after a lead": (REASONS + "\nVerdict: A or B", None),
     "a lead above the end": ("Verdict: A\nBut seen as a whole:\nB", None),
+    "two bare labels": ("A>B\nOn second thought:\nB>A", None),
+    "two bare letters": ("A\nOn second thought:\nB", None),
+    "a bare tie, then an object": ("tie\n" + '{"verdict": "A>B"}', None),
+    "an object after a lead, then another": ('Verdict: {"verdict": "B>A"}\nNo:\n{"verdict": "A>B"}', None),
+    "an object over lines, then another": ('{\n "verdict": "B>A"\n}\nNo, rather:\n{"verdict": "A>B"}', None),
+    "another object in a sentence": ('I first had {"verdict": "B>A"} in mind.\n{"verdict": "A>B"}', None),
+    "another label in a sentence": ("I first had [[A]] in mind.\n[[B]]", None),
+    "the same object in a sentence": ('So it is {"verdict": "A>B"} then.\n{"verdict": "A>B"}', "A>B"),
+    "another struck out": ("~~[[A]]~~\n[[B]]", None),
+    "whole object in a thought that was cut off": ('<think>Perhaps\n{"verdict": "A>B"}', None),
+    "thoughts of another dialect": ('<thinking>[[A]]?</thinking>\n{"verdict": "B>A"}', "B>A"),
+    "right-to-left mark": ('\u202e{"verdict": "B>A"}', None),
+    "full width": (REASONS + "\n\uff21\uff1e\uff22", None),
+    "Cyrillic letters": ('{"verdict": "А>В"}', None),
+    "lower case": ('{"verdict": "a>b"}', None),
+    "trailing comma": ('{"verdict": "A>B",}', None),
+    "nested": ('{"result": {"verdict": "A>B"}}', None),
+    "Chinese refusal": ("抱歉，我无法比较这两个回答。", None),
+    "boxed": (r"\boxed{A}", None),
     "verdict fenced with prose": ('```\nThe verdict:\n{"verdict": "A>B"}\n```', None),
     "one key twice": ('{"verdict": "A>B", "verdict": "B>A"}', None),
     "unknown key": ('{"verdict": "A>B", "winner": "B"}', None),
@@ -74,6 +93,13 @@ SCORES = {
     "yes": ('{"scores": {"facts": true, "style": 3}}', None),
     "text": ('{"scores": {"facts": "3", "style": 3}}', None),
     "twice": ('{"scores": {"facts": 3, "style": 3}}\n{"scores": {"facts": 4, "style": 3}}', None),
+    "huge": ('{"scores": {"facts": %s, "style": 3}}' % ("9" * 5_000), None),
+    "nested number": ('{"scores": {"facts": {"score": 3}, "style": 3}}', None),
+    "twice, in a sentence": (
+        'First {"scores": {"facts": 2, "style": 3}} came to mind.\n{"scores": {"facts": 4, "style": 3}}',
+        None,
+    ),
+    "twice, over lines": ('{\n"scores": {"facts": 2, "style": 3}\n}\nNo:\n{"scores": {"facts": 4, "style": 3}}', None),
     "a number for two criteria": ("Rating: [[3]]", None),
     "prose": ("Facts 3 of 5, style 2 of 3.", None),
 }
@@ -105,7 +131,19 @@ def test_outcome_of_scores_is_their_weighted_share():
     assert verdict.outcome == (3 * 0.5 + 1 * 1) / 4
 
 
-@pytest.mark.parametrize(("line", "score"), [("Rating: [[4]]", 4.0), ("**5**", 5.0), ("4/5", None), ("11", None)])
+@pytest.mark.parametrize(
+    ("line", "score"),
+    [
+        ("Rating: [[4]]", 4.0), ("**5**", 5.0), ("4/5", None), ("11", None), ("[[3]]\nRather:\n[[4]]", None),
+        ("3\nRather:\n4", None), ("I first had [[3]] in mind.\n[[4]]", None), ("4.5", None), ("-4", None), ("٤", None),
+    ],
+)  # fmt: skip
 def test_one_criterion_is_read_from_a_bare_number(line, score):
     verdict = read_scores(f"Good.\n{line}", Rubric(kind=Kind.SCORES, criteria=[Criterion(name="all")]))
     assert (verdict and verdict.scores) == (score and {"all": score})
+
+
+@pytest.mark.parametrize("weight", [0, -1, 1e308, 5e-324, float("nan"), float("inf")])
+def test_weight_that_no_sum_holds_is_refused(weight):
+    with pytest.raises(ValueError, match="bad weight"):
+        Criterion(name="all", weight=weight)
