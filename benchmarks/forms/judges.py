@@ -12,7 +12,17 @@ from django.utils.translation import gettext_lazy as _
 from benchmarks.forms.fields import plain_lines, text_area
 from benchmarks.forms.rows import add_row, remove_row
 from benchmarks.judges.actions import JudgeContent
-from benchmarks.judging.rubrics import MAX_CRITERIA, MAX_NAME, MAX_POINTS, MIN_POINTS, Criterion, Kind, Rubric
+from benchmarks.judging.rubrics import (
+    MAX_CRITERIA,
+    MAX_NAME,
+    MAX_POINTS,
+    MAX_WEIGHT,
+    MIN_POINTS,
+    MIN_WEIGHT,
+    Criterion,
+    Kind,
+    Rubric,
+)
 from benchmarks.models import Judge
 from common.payload_types import JsonObject
 from models_registry.models import LanguageModel
@@ -91,7 +101,7 @@ class CriterionForm(forms.Form):
         label=_("Question to the judge"), required=False, max_length=MAX_QUESTION,
         widget=forms.Textarea(attrs={"rows": 1, "dir": "auto"}),
     )  # fmt: skip
-    weight = forms.FloatField(label=_("Weight"), min_value=0.01, max_value=1_000, initial=1)
+    weight = forms.FloatField(label=_("Weight"), min_value=MIN_WEIGHT, max_value=MAX_WEIGHT, initial=1)
     points = forms.TypedChoiceField(
         label=_("Points"), coerce=int, choices=[(number, number) for number in _POINTS], initial=DEFAULT_POINTS,
     )  # fmt: skip

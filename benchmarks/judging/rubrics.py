@@ -1,12 +1,13 @@
 """Rubrics of judges; each raises ValueError for bad values."""
 
 import hashlib
-import math
 from enum import StrEnum
 
 import msgspec
 
 MIN_POINTS, MAX_POINTS, MAX_CRITERIA, MAX_NAME = 2, 10, 10, 80
+# Sums of weights outside would not be exact, or not finite.
+MIN_WEIGHT, MAX_WEIGHT = 0.01, 1_000
 
 
 class Kind(StrEnum):
@@ -30,7 +31,7 @@ class Criterion(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
             raise ValueError("bad number of points")
         if self.anchors and len(self.anchors) != self.points:
             raise ValueError("not one anchor for each point")
-        if not (math.isfinite(self.weight) and self.weight > 0):
+        if not MIN_WEIGHT <= self.weight <= MAX_WEIGHT:
             raise ValueError("bad weight")
 
 
