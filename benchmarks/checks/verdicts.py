@@ -42,11 +42,13 @@ class VerdictReading(AnswerScoring):
         return dict.fromkeys(case_ids, _NO_FACTS)
 
     def score_at_once(self, case: CaseFacts, answer: ScoredAnswer) -> ScoredItem:
+        # The end of an answer that was cut off is not what the judge would have ended with.
+        text = "" if answer.finish_reason == "length" else answer.text
         if self._rubric.kind == Kind.PAIRWISE:
-            verdict = read_pair(answer.text)
+            verdict = read_pair(text)
             rows = [self._row(VERDICT, verdict, None if verdict is None else verdict.outcome)]
         else:
-            verdict = read_scores(answer.text, self._rubric)
+            verdict = read_scores(text, self._rubric)
             rows = [
                 self._row(
                     criterion.name, verdict,

@@ -8,11 +8,13 @@ from django.db import IntegrityError, transaction
 
 from benchmarks import actions
 from benchmarks.actions.deletion import delete_run
+from benchmarks.checks.verdicts import VerdictReading
 from benchmarks.errors import RunNotPossible, WrongState
 from benchmarks.judges.actions import JudgeContent, JudgingRequest, archive_judge, edit_judge, start_judging
 from benchmarks.judges.estimates import estimate_judging
 from benchmarks.models import Judge, Judgement, Judging, RenderedPrompt, Reply, Run, Template
 from benchmarks.preparation.run_preparation import prepare
+from benchmarks.scoring.ports import ScoredAnswer
 from tests import make
 from tests.models_registry.paid_models import set_price
 from tests.worlds.benchmarks import judged_runs
@@ -184,3 +186,12 @@ def test_deleted_run_takes_its_judgings_along(subject: Run):
     kept = {model.__name__ for model in (Run, Judging, Judgement, Reply, Judge) if model.objects.exists()}
     assert kept == {"Judge"}
     assert list(Template.objects.values_list("kind", flat=True)) == ["text"]
+
+
+@pytest.mark.parametrize(("finish_reason", "value"), [("stop", 1.0), ("", 1.0), ("length", None)])
+def test_answer_that_was_cut_off_has_no_verdict(subject: Run, finish_reason: str, value: float | None):
+    reading = VerdictReading(judged_runs.judging(judge_of(subject), subject).run)
+    scored = reading.score_at_once(
+        reading.read_cases([0])[0], ScoredAnswer(text="Both are short.\nA", finish_reason=finish_reason)
+    )
+    assert scored.value == value
