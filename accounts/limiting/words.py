@@ -17,6 +17,7 @@ ACTIONS = {
     "signon": _("sign-ins begun with an organization"),
     "token": _("wrong API tokens"),
     "join": _("wrong codes of reviews"),
+    "reviewer": _("new visitors in reviews for everybody"),
 }
 WHO = {
     "visitor": _("a visitor"),

@@ -105,6 +105,10 @@ ARENA_LIMITS = {
     # Wrong codes of reviews.
     ("join", "network"): "10/minute",
     ("join", "network48"): "20/minute",
+    # Visitors at their first battle of a review that asks everybody.
+    ("reviewer", "visitor"): "20/hour",
+    ("reviewer", "network"): "400/hour",
+    ("reviewer", "network48"): "700/hour",
 }
 if not env.bool("ARENA_RATE_LIMITS", default=True):
     ARENA_LIMITS = {
