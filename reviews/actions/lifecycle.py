@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import TypedDict, Unpack
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -133,7 +134,7 @@ def close_review(review: Review, *, by: Review.Ending = Review.Ending.OWNER) -> 
 
 
 def close_due() -> None:
-    """Close reviews whose deadline is over or that have all their opinions."""
+    """Close reviews whose deadline is over."""
     for review in Review.objects.past_deadline().order_by("pk"):
         _close_if_open(review, Review.Ending.DEADLINE)
 
@@ -141,6 +142,13 @@ def close_due() -> None:
 def close_complete(review: Review) -> None:
     """Close the review if every pair has its opinions."""
     if not review.items.filter(opinions__lt=review.opinions_per_item).exists():
+        _close_if_open(review, Review.Ending.QUOTA)
+
+
+def close_all_complete() -> None:
+    """Close reviews whose process was killed between the last vote and the close."""
+    short = ReviewItem.objects.filter(review=OuterRef("pk"), opinions__lt=OuterRef("opinions_per_item"))
+    for review in Review.objects.open().filter(~Exists(short)).order_by("pk"):
         _close_if_open(review, Review.Ending.QUOTA)
 
 
