@@ -2,7 +2,7 @@ from collections.abc import Collection
 from datetime import timedelta
 from functools import partial
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Count, F
 from django.utils import timezone
 
@@ -19,6 +19,7 @@ def count_opinion(vote: Vote) -> None:
 
     A vote with a reason not to count is kept.
     """
+    _keep_from_ending(vote.series)
     drawn = (
         ReviewBattle.objects.select_for_update(of=("self",))
         .select_related("review__run", "battle__session__owner_user", "battle__session__owner_visitor")
@@ -49,6 +50,15 @@ def move_opinions(votes: Collection[Vote], step: int) -> None:
     counted = ReviewBattle.objects.filter(battle__in=[vote.battle_id for vote in votes], repeats=None)
     for item, n in counted.order_by("review_item").values_list("review_item").annotate(n=Count("pk")):
         ReviewItem.objects.filter(pk=item).update(opinions=F("opinions") + step * n)
+
+
+def _keep_from_ending(series: str) -> None:
+    """Let the close wait until COMMIT, so that its board has the vote; votes do not wait for each other.
+
+    Not for second opinions, whose copies are deleted under a lock of the review.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM reviews_review WHERE public_id = %s AND battle_id IS NULL FOR SHARE", [series])
 
 
 def _reason_not_to_count(drawn: ReviewBattle, battle: Battle) -> str:
