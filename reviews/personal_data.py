@@ -10,6 +10,7 @@ from accounts.claims import visitor_claimed
 from accounts.models import User, Visitor
 from accounts.personal_data import account_deleting, personal_data_requested
 from common.ids import new_public_id
+from reviews.actions.people import leave_out_second_votes
 from reviews.models import Review, ReviewBattle, Reviewer, RunReader
 from reviews.second_opinions.actions import delete_copies
 
@@ -84,6 +85,7 @@ def transfer_to_member(visitor: Visitor, user: User, **_: object) -> None:
 @transaction.atomic
 def _transfer_battles(*, before: str, after: str) -> None:
     """Give a visitor's battles to a member, but not those on pairs or in reviews in which the member has one."""
+    leave_out_second_votes(before=before, after=after)
     own = ReviewBattle.objects.filter(person=after)
     is_judged = Exists(own.filter(review_item=OuterRef("review_item")))
     has_open = Exists(own.filter(review=OuterRef("review"), ended_at=None))

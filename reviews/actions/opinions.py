@@ -48,6 +48,7 @@ def count_opinion(vote: Vote) -> None:
 def move_opinions(votes: Collection[Vote], step: int) -> None:
     """Ask others for opinions that no longer count, step -1, and the reverse."""
     counted = ReviewBattle.objects.filter(battle__in=[vote.battle_id for vote in votes], repeats=None)
+    # The order of the sweep, which updates many items, too.
     for item, n in counted.order_by("review_item").values_list("review_item").annotate(n=Count("pk")):
         ReviewItem.objects.filter(pk=item).update(opinions=F("opinions") + step * n)
 

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from accounts.actor import Actor
@@ -17,7 +18,15 @@ SET_ASIDE = Vote.ExcludedReason.SET_ASIDE
 
 
 def note_reviewer(actor: Actor, review: Review) -> Reviewer:
-    """Return the person's row, new at their first battle of a review without codes."""
+    """Return the person's row, new at their first battle of a review without codes.
+
+    Raises TooManyRequests for new visitors of a network: each reserves a pair.
+    """
+    known = Reviewer.objects.filter(review=review, person=actor.key).first()
+    if known is not None:
+        return known
+    if actor.user is None and not review.is_joined:
+        actor.count("reviewer", fail_open=True)
     return Reviewer.objects.get_or_create(review=review, person=actor.key)[0]
 
 
@@ -43,6 +52,17 @@ def take_back(reviewer: Reviewer, *, by: User) -> Reviewer:
     votes = _votes_of(stored).filter(excluded_reason=SET_ASIDE)
     include_votes(votes, by=by, because="taken back by the owner of the review")
     return stored
+
+
+def leave_out_second_votes(*, before: str, after: str) -> None:
+    """Exclude votes of `before` on pairs on which `after` has a vote that counts: they are one person."""
+    ended = ReviewBattle.objects.filter(ended_at__isnull=False, repeats=None, battle__vote__excluded_reason="")
+    counted = ended.filter(person=after, review_item=OuterRef("review_item"))
+    second = ended.filter(Exists(counted), person=before)
+    votes = Vote.objects.filter(battle__in=second.values("battle"))
+    _move_opinions(
+        exclude_votes(votes, reason=Vote.ExcludedReason.REPEATED, because="voted before signing in, too"), -1
+    )
 
 
 def _lock(reviewer: Reviewer) -> Reviewer:

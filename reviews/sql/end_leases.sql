@@ -12,6 +12,14 @@ ended AS (
 ),
 counted AS (
     SELECT review_item_id, count(*) AS n FROM expired GROUP BY review_item_id
+),
+-- The order of reviews.actions.people, which updates many items, too.
+locked AS (
+    SELECT item.id, counted.n
+    FROM reviews_reviewitem AS item
+    JOIN counted ON counted.review_item_id = item.id
+    ORDER BY item.id
+    FOR NO KEY UPDATE OF item
 )
-UPDATE reviews_reviewitem AS item SET leases = item.leases - counted.n
-FROM counted WHERE item.id = counted.review_item_id
+UPDATE reviews_reviewitem AS item SET leases = item.leases - locked.n
+FROM locked WHERE item.id = locked.id
