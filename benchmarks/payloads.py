@@ -227,7 +227,7 @@ def _entrant(entrant: Entrant, counts: Mapping[str, int]) -> EntrantPayload:
         "prompt_label": entrant.prompt.label,
         "parameters": entrant.parameters,
         "is_baseline": entrant.is_baseline,
-        "counts": {state: n for state, n in counts.items() if n},
+        "counts": {state: n for state, n in sorted(counts.items()) if n},
         "failures": entrant.failures,
         "error": entrant.failure,
         "next_try_at": entrant.next_try_at,
