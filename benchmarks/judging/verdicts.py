@@ -158,7 +158,7 @@ def _has_verdict(reason: str, key: str) -> bool:
 
 
 def _is_bare(ending: str) -> bool:
-    """Return whether an end is nothing but a label or a number, as a heading might be, too."""
+    """Return whether an end is a label or a number without a mark, as a heading is, too."""
     return not ending.startswith("{") and not _BRACKETS.search(ending) and _without_lead(ending) == ending
 
 

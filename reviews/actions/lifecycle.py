@@ -146,7 +146,7 @@ def close_complete(review: Review) -> None:
 
 
 def close_all_complete() -> None:
-    """Close reviews whose process was killed between the last vote and the close."""
+    # A process may have been killed between the last vote and the close.
     short = ReviewItem.objects.filter(review=OuterRef("pk"), opinions__lt=OuterRef("opinions_per_item"))
     for review in Review.objects.open().filter(~Exists(short)).order_by("pk"):
         _close_if_open(review, Review.Ending.QUOTA)

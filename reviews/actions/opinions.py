@@ -54,10 +54,7 @@ def move_opinions(votes: Collection[Vote], step: int) -> None:
 
 
 def _keep_from_ending(series: str) -> None:
-    """Let the close wait until COMMIT, so that its board has the vote; votes do not wait for each other.
-
-    Not for second opinions, whose copies are deleted under a lock of the review.
-    """
+    # The board of the close has this vote. Copies of a second opinion are deleted under a lock of their review.
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM reviews_review WHERE public_id = %s AND battle_id IS NULL FOR SHARE", [series])
 

@@ -55,7 +55,7 @@ def take_back(reviewer: Reviewer, *, by: User) -> Reviewer:
 
 
 def leave_out_second_votes(*, before: str, after: str) -> None:
-    """Exclude votes of `before` on pairs on which `after` has a vote that counts: they are one person."""
+    """Exclude votes of `before` on pairs on which `after`, the same person, has one that counts."""
     ended = ReviewBattle.objects.filter(ended_at__isnull=False, repeats=None, battle__vote__excluded_reason="")
     counted = ended.filter(person=after, review_item=OuterRef("review_item"))
     second = ended.filter(Exists(counted), person=before)
