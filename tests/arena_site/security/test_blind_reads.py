@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from decimal import Decimal
 from difflib import unified_diff
+from functools import partial
 from itertools import combinations
+from random import Random
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connections, transaction
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
@@ -24,9 +26,9 @@ from battles import actions
 from battles.calls.values import CallResult
 from battles.models import Battle, Call, Session, Turn, Vote
 from battles.worker import turn_store
-from benchmarks.actions import EntrantRequest, create_run
+from benchmarks.actions import EntrantRequest, create_run, publish_run
 from benchmarks.exports import responses
-from benchmarks.models import Run, RunItem
+from benchmarks.models import Reply, Run, RunItem
 from common.valkey import heartbeat
 from common.valkey.connections import connection
 from leaderboard.boards import live_figures
@@ -36,6 +38,9 @@ from models_registry import breaker_rule
 from models_registry.models import LanguageModel
 from models_registry.providers import Completion, FailureCode
 from models_registry.versions import set_price
+from reviews import actions as review_actions
+from reviews.drawing import draw_cell
+from reviews.models import Review, Reviewer
 from tests import make
 from tests.arena_site.security.read_requests import Arena, paths
 from tests.leaderboard import vote_factory
@@ -47,6 +52,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 NAMES = ("ada", "bob", "cyd", "dee")
 PAIRS = (("ada", "bob"), ("dee", "cyd"))
+COMPARED = ("eve", "fay")  # in a review
+# Pages and operations that may show figures of votes.
+WITH_FIGURES = (
+    "/review", "/leaderboard", "/benchmarks", "/models", "/metrics", "/votes", "/api/v1/reviews", "/api/v1/leaderboard",
+    "/api/v1/boards", "/api/v1/benchmarks", "/api/v1/exports", "/api/v1/models", "/api/v1/battles",
+)  # fmt: skip
 ELSEWHERE = "203.0.113.7"  # /metrics is open to this machine
 A_CENT = Decimal("0.01")
 TOKENS = 3  # as many as an answer may have; each costs a cent
@@ -219,7 +230,7 @@ def battles_of(arena: Arena, owner: Actor, pair: tuple[str, str]) -> Iterator[No
     arena.battles = []
 
 
-def everything(client: Client, arena: Arena, *, only: str = "/") -> Read:
+def everything(client: Client, arena: Arena, *, only: str | tuple[str, ...] = "/") -> Read:
     """Return responses by client and URL."""
     asks = "a program: " if "HTTP_AUTHORIZATION" in client.defaults else ""
     wanted = [path for path in paths(arena) if path.startswith(only)]
@@ -315,3 +326,64 @@ def test_owner_reads_the_same_whichever_models_answered(arena: Arena, owner: Act
         with battles_of(arena, owner, pair):
             read |= everything(browser, arena) | everything(owners_program, arena, only="/api/")
     assert differences(one, other) == {}
+
+
+@pytest.fixture
+def review(arena: Arena, owner: Actor) -> Review:
+    """An open review of a published run, two models of which answered with the same words."""
+    version = samples.template(owner.user, "Reviewed").versions.get()
+    compared = [make.model(slug=name, name=name.title()) for name in COMPARED]
+    run = samples.finished_run(owner.user, version, compared)
+    Reply.objects.filter(items__item__run=run).update(text="It is there.")
+    publish_run(run, with_names=True)
+    made = review_actions.create_review(owner=owner.user, run=run, opinions_per_item=9, repeats_percent=0)
+    arena.run, arena.review = run.public_id, made.public_id
+    item = run.items.order_by("pk")[0]
+    arena.item, arena.case = item.pk, item.case_id
+    return review_actions.open_review(made)
+
+
+@contextmanager
+def shown_battle(arena: Arena, review: Review, person: Actor, left: LanguageModel) -> Iterator[Battle]:
+    """Show the person a battle with the model on the left, always the same one."""
+    with pytest.MonkeyPatch.context() as patch, connections["default"].cursor() as cursor:
+        patch.setattr("reviews.actions.battles.left_model_of_repeat", lambda drawn: left)
+        patch.setattr("reviews.actions.battles.draw_cell", partial(draw_cell, source=Random(0)))
+        cursor.execute("SELECT setseed(0)")
+        battle = review_actions.next_battle(person, review)
+    assert battle is not None
+    now = timezone.now()
+    Battle.objects.filter(pk=battle.pk).update(created_at=now - timedelta(minutes=1))
+    Session.objects.filter(pk=battle.session_id).update(created_at=now, last_active_at=now)
+    arena.battles = [battle]
+    yield battle
+    arena.battles = []
+
+
+def test_reviewer_reads_the_same_whichever_side_a_model_is_on(arena: Arena, review: Review):
+    person, read = make.member(), []
+    Reviewer.objects.create(review=review, person=person.key)  # has the time, which the person's own data show
+    browser = make.browser(person, REMOTE_ADDR=ELSEWHERE)
+    for left in LanguageModel.objects.filter(slug__in=COMPARED):
+        with transaction.atomic(), shown_battle(arena, review, person, left):
+            read.append(everything(browser, arena))
+            transaction.set_rollback(True)
+    assert "It is there." in str(read[0]["/api/v1/battles/battle-0/"])
+    assert differences(*read) == {}
+
+
+def test_review_reads_the_same_whichever_model_leads(arena: Arena, review: Review, owner: Actor):
+    person, voters, read = make.member(), [make.member() for _n in range(3)], []
+    compared = list(LanguageModel.objects.filter(slug__in=COMPARED))
+    browsers = [make.browser(reader, REMOTE_ADDR=ELSEWHERE) for reader in (owner, person)]
+    for leader in compared:
+        with transaction.atomic():
+            for voter in voters:
+                with shown_battle(arena, review, voter, leader) as battle:
+                    actions.cast_vote(actor=voter, battle=battle, choice=Vote.Choice.LEFT)
+            with shown_battle(arena, review, person, compared[0]):
+                read.append([everything(reader, arena, only=WITH_FIGURES) for reader in browsers])
+            transaction.set_rollback(True)
+    assert "3 people" in str(read[0][0][f"/review/{review.public_id}/settings/"])
+    for one, other in zip(*read, strict=True):
+        assert differences(one, other) == {}
