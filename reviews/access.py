@@ -87,6 +87,11 @@ def may_manage(actor: Actor, review: Review) -> bool:
     return review.team_id in teams_with(actor.memberships, Right.USE if is_maker else Right.EDIT)
 
 
+def reads_opinions(actor: Actor, review: Review) -> bool:
+    """Return whether the person may read opinions one by one, and disagreements with their answers."""
+    return review.team_id in teams_with(actor.memberships, Right.SEE) or may_manage(actor, review)
+
+
 def belongs_to_audience(actor: Actor, review: Review) -> bool:
     """Return whether the person may vote while the review takes votes; no query for one of readable_reviews."""
     if actor.is_limited_from(review.team_id):

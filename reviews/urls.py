@@ -12,6 +12,7 @@ urlpatterns = [
     path("review/<str:public_id>/results/", reviews.results, name="results"),
     path("review/<str:public_id>/agreement/", agreement.agreement, name="agreement"),
     path("review/<str:public_id>/agreement/<str:judge_id>/", agreement.disagreements, name="disagreements"),
+    path("review/<str:public_id>/export.<str:ending>", agreement.export, name="export"),
     path("review/<str:public_id>/settings/", reviews.settings, name="settings"),
     path("review/<str:public_id>/do/<str:move>/", reviews.move, name="move"),
     path("review/<str:public_id>/people/", joining.show_people, name="people"),

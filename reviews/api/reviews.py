@@ -2,8 +2,10 @@ from collections.abc import Callable
 from typing import cast
 
 from django.db import transaction
+from django.http import StreamingHttpResponse
 from rest_framework.decorators import action
 from rest_framework.request import Request
+from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet
 
 from accounts.actor import ActorRequest, ensure_known_actor, network_limit_keys
@@ -17,6 +19,7 @@ from benchmarks.api.requests import actor_of, member_of, validated
 from common.api_responses import Created, NoContent, PayloadResponse, paginated_together
 from common.errors import NotAllowed, NotFound
 from common.payload_types import Page
+from common.tables.writers import WRITERS
 from reviews import access, actions
 from reviews.agreement.payload_types import ReviewAgreementPayload
 from reviews.agreement.payloads import review_agreement_payload
@@ -24,6 +27,7 @@ from reviews.agreement.results import read_agreement
 from reviews.api.serializers import JoinSerializer, NewReviewSerializer, ReviewTermsSerializer
 from reviews.boards import read_review_board
 from reviews.errors import ResultsHidden
+from reviews.exports import opinions_response
 from reviews.models import Review
 from reviews.payload_types import ReviewPayload, ReviewProgressPayload, ReviewResultsPayload
 from reviews.payloads import progress_payload, results_payload, review_payload
@@ -110,6 +114,15 @@ class ReviewViewSet(ViewSet):
         if not review.shows_results:
             raise ResultsHidden
         return PayloadResponse(review_agreement_payload(review, read_agreement(review)))
+
+
+class OpinionExport(APIView):
+    def get(self, request: Request, public_id: str, ending: str) -> StreamingHttpResponse:
+        actor = actor_of(request)
+        review = access.get_review_or_404(actor, public_id)
+        if ending not in WRITERS or not access.reads_opinions(actor, review):
+            raise NotFound
+        return opinions_response(review, ending, actor=actor)
 
 
 class SecondOpinion(ViewSet):

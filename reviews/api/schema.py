@@ -1,10 +1,11 @@
 """OpenAPI operations of reviews and decision reports."""
 
 from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_of
-from common.errors import NotAllowed, NotFound
+from common.errors import NotAllowed, NotFound, TooManyRequests
+from common.tables import writers
 from reviews import errors
 from reviews.api.reports import ReportFile, ReportViewSet
-from reviews.api.reviews import JoinReview, NextBattle, ReviewViewSet, SecondOpinion
+from reviews.api.reviews import JoinReview, NextBattle, OpinionExport, ReviewViewSet, SecondOpinion
 from reviews.api.serializers import (
     JoinSerializer,
     NewReportSerializer,
@@ -73,6 +74,19 @@ OPERATIONS: Operations = {
         description="How often people name the same winner as each other, as each judge of the run, and as the checks; "
         "and the judges' boards, corrected by people. 409 while the results are hidden.",
         refuses=(errors.ResultsHidden,),
+    ),
+    (OpinionExport, "get"): Operation(
+        summary="Opinions of a review as a file",
+        description="For those who manage it, and the team's members: a row for each vote of people, under pseudonyms "
+        "of this review, and for each verdict of a judge on the same pairs, seen from the entrant that comes first in "
+        "the run. `answer` is first, second, tie or both_bad; `value` is 1, 0 or 0.5, and a judge's grade where there "
+        "is no second answer. 409 while the results are hidden.",
+        files=tuple(map(File, sorted(set(writers.CONTENT_TYPES.values())))),
+        parameters=(
+            Parameter("public_id", "The review’s id.", TEXT, required=True, location="path"),
+            Parameter("ending", "Format.", one_of(*writers.WRITERS), required=True, location="path"),
+        ),
+        refuses=(NotFound, errors.ResultsHidden, TooManyRequests),
     ),
     (NextBattle, "create"): Operation(
         summary="The next battle of a review",

@@ -2,7 +2,7 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from reviews.api.reports import ReportFile, ReportViewSet
-from reviews.api.reviews import JoinReview, NextBattle, ReviewViewSet, SecondOpinion
+from reviews.api.reviews import JoinReview, NextBattle, OpinionExport, ReviewViewSet, SecondOpinion
 
 router = SimpleRouter()
 router.register("reviews", ReviewViewSet, basename="api-review")
@@ -10,6 +10,7 @@ router.register("reports", ReportViewSet, basename="api-report")
 
 urlpatterns = [
     path("reports/<str:public_id>.<str:ending>", ReportFile.as_view(), name="api-report-file"),
+    path("reviews/<str:public_id>/export.<str:ending>", OpinionExport.as_view(), name="api-review-export"),
     path("reviews/join/", JoinReview.as_view({"post": "create"}), name="api-review-join"),
     *router.urls,
     path(

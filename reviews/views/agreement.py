@@ -1,27 +1,28 @@
 """Agreement of people, judges and checks about a review."""
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from accounts.teams.roles import Right, teams_with
 from benchmarks.access import get_judged_answers_or_404
 from benchmarks.judges.results import judges_of
 from benchmarks.models import Judge
 from benchmarks.statistics.agreement import OUTCOMES
 from benchmarks.views.pages import PageRequest
+from common.tables.writers import WRITERS
 from reviews import access
 from reviews.agreement.disagreements import PER_PAGE, find_disagreements, read_disagreements
 from reviews.agreement.payloads import review_agreement_payload
 from reviews.agreement.results import read_agreement
-from reviews.models import Review
+from reviews.exports import opinions_response
 
 
 @require_safe
 def agreement(request: PageRequest, public_id: str) -> HttpResponse:
     review = access.get_review_or_404(request.actor, public_id)
-    context: dict[str, object] = {"review": review, "reads_answers": _reads_answers(request, review)}
+    reads_answers = review.run is not None and access.reads_opinions(request.actor, review)
+    context: dict[str, object] = {"review": review, "reads_answers": reads_answers}
     if review.shows_results:
         figures = read_agreement(review)
         payload = review_agreement_payload(review, figures)
@@ -36,9 +37,12 @@ def agreement(request: PageRequest, public_id: str) -> HttpResponse:
     return render(request, "reviews/agreement.html", context)
 
 
-def _reads_answers(request: PageRequest, review: Review) -> bool:
-    is_seen = review.team_id in teams_with(request.actor.memberships, Right.SEE)
-    return review.run is not None and (is_seen or access.may_manage(request.actor, review))
+@require_safe
+def export(request: PageRequest, public_id: str, ending: str) -> StreamingHttpResponse:
+    review = access.get_review_or_404(request.actor, public_id)
+    if ending not in WRITERS or not access.reads_opinions(request.actor, review):
+        raise Http404
+    return opinions_response(review, ending, actor=request.actor)
 
 
 @require_safe

@@ -137,6 +137,7 @@ def results(request: PageRequest, public_id: str) -> HttpResponse:
         context |= {"board": board, "tables": tables(board.results, link=review.team_id is None)}
         context["totals"] = totals = read_totals(review)
         context["came_by"] = joined_sentence(review, totals.people)
+        context["reads_opinions"] = access.reads_opinions(request.actor, review)
     return render(request, "reviews/results.html", context)
 
 

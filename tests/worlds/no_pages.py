@@ -17,7 +17,7 @@ NO_PAGE = {
         "/benchmarks/stream/*", "/benchmarks/r/{public_id}/report.html",
         "/benchmarks/r/{public_id}/export.{ending}", "/benchmarks/t/{public_id}/export.yaml",
         "/benchmarks/r/{public_id}/judgements.{ending}", "/benchmarks/?/{public_id}/files/{file_id}/",
-        "/reports/{public_id}/report.{ending}",
+        "/reports/{public_id}/report.{ending}", "/review/{public_id}/export.{ending}",
         "/s/{public_id}/export/", "/b/{share_id}/export/", "/uploads/{public_id}/file/", "/uploads/{public_id}/image/",
         "/uploads/{public_id}/text/", "/accounts/data/export/", "/accounts/2fa/recovery-codes/download/",
         "/site/accent/*", "/site/logo/*", "/site/icon/*",

@@ -451,6 +451,8 @@ def ask_about_reviews(ask: Callable[..., Any], client: Client, owner: User) -> N
     ask("post", f"{path}close/", public_id=made)
     assert ask("get", f"{path}results/", public_id=made)["excluded"] == {"knew_answers": 1}
     assert ask("get", f"{path}agreement/", public_id=made)["opinions"] == 0
+    for ending in ("jsonl", "csv", "parquet"):
+        ask("get", f"{path}export.{{ending}}", public_id=made, ending=ending)
     ask("post", f"{path}withdraw/", public_id=made)
     by_link = {"run": run.public_id, "audience": "link", "expected_people": 40, "open": True}
     code = ask("post", "reviews/", by_link)["code"]

@@ -109,7 +109,7 @@ def _filled(address: str, arena: Arena) -> list[str]:
         numbers = {"item_id": arena.item, "case_id": arena.case, "file_id": 1, "judge_id": "none", "test_id": "none"}
         return [address.format(public_id=public_id, move="pause", ending="csv", **numbers)]
     if address.startswith("/review/"):
-        return [address.format(public_id=arena.review, move="close", judge_id="none", number=1)]
+        return [address.format(public_id=arena.review, move="close", judge_id="none", number=1, ending="csv")]
     if address.startswith(("/teams/", "/api/v1/teams/")):
         return [address.format(slug="none", public_id="none")]
     if address == "/api/v1/releases/{day}/{name}":

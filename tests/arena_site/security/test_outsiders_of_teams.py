@@ -131,6 +131,7 @@ def _ids(team: Team, owner: User, owned: api_fixtures.World, model: LanguageMode
     files: Values = {"file_id": sample.file_id, "move": "pause", "ending": "jsonl"}
     made = report_on_run(owner=owned.actor.user, run=sample.run, question="Which one?")
     report: Values = {"public_id": made.public_id, "ending": "json"}
+    of_review: Values = {"public_id": review.public_id, "ending": "jsonl"}
     template: Values = {"public_id": sample.template.public_id, "case_id": case.pk}
     return {
         "/teams/{slug}/": slug,
@@ -165,8 +166,8 @@ def _ids(team: Team, owner: User, owned: api_fixtures.World, model: LanguageMode
         "/api/v1/benchmarks/items/": {"public_id": f"{sample.run.public_id}-{sample.item.pk}"},
         "/api/v1/judges/": {"public_id": judge.public_id},
         "/api/v1/benchmarks/imports/": {"public_id": new_public_id()},
-        "/review/": {"public_id": review.public_id, "move": "close", "number": 1, "judge_id": judge.public_id},
-        "/api/v1/reviews/": {"public_id": review.public_id},
+        "/review/": {**of_review, "move": "close", "number": 1, "judge_id": judge.public_id},
+        "/api/v1/reviews/": of_review,
         "/reports/": report,
         "/api/v1/reports/": report,
     }

@@ -189,7 +189,7 @@ REVIEWS = [
     "/review/{public_id}/agreement/", "/review/{public_id}/agreement/{judge_id}/", "/review/{public_id}/settings/",
     "/review/{public_id}/do/{move}/", "/join/", "/review/{public_id}/people/",
     "/review/{public_id}/people/{number}/{move}/", "/review/{public_id}/codes/",
-    "/battles/{public_id}/second-opinion/",
+    "/battles/{public_id}/second-opinion/", "/review/{public_id}/export.{ending}",
 ]  # fmt: skip
 REVIEWS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/reviews/": {**READ, **BENCHMARK},
@@ -201,6 +201,7 @@ REVIEWS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/reviews/{public_id}/progress/": READ,
     "/api/v1/reviews/{public_id}/results/": READ,
     "/api/v1/reviews/{public_id}/agreement/": READ,
+    "/api/v1/reviews/{public_id}/export.{ending}": READ,
 }
 # Own decision reports, those of teams and published ones (tests/reviews/reports/test_access.py).
 REPORTS = [
