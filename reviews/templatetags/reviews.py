@@ -12,6 +12,7 @@ from battles.models import Session
 from benchmarks.access import may_change
 from benchmarks.models import Judge, Run
 from common.text import markdown
+from common.text.numbers import two_decimals
 from reviews import access
 from reviews.agreement.payload_types import AgreementPayload, WithPeoplePayload
 from reviews.agreement.payloads import agreement_payload, with_people_payload
@@ -19,6 +20,7 @@ from reviews.agreement.results import read_judges_with_people
 from reviews.models import Review
 
 register = template.Library()
+register.filter(two_decimals)
 
 # Reviews on a team's page, runs on a judge's.
 LATEST = 5
@@ -84,7 +86,7 @@ def judge_with_people(run: Run, judge: Judge) -> _OnPeople | None:
         "judge": with_people_payload(found.comparison),
         "people": None if found.people is None else agreement_payload(found.people),
         "review": found.reviews[0],
-        "disagreements": _disagreements(found.reviews[0], judge),
+        "disagreements": reverse("reviews:disagreements", args=[found.reviews[0].public_id, judge.public_id]),
     }
 
 
@@ -94,10 +96,3 @@ def judge_on_runs(judge: Judge, runs: Sequence[Run]) -> list[tuple[Run, _OnPeopl
     reviewed = set(Review.objects.filter(run__in=runs).with_results().values_list("run", flat=True))
     latest = [run for run in runs if run.pk in reviewed][:LATEST]
     return [(run, found) for run in latest if (found := judge_with_people(run, judge)) is not None]
-
-
-def _disagreements(review: Review, judge: Judge) -> str:
-    """Return "" for a judge that grades, whose verdicts name no winner."""
-    if judge.kind != Judge.Kind.PAIRWISE:
-        return ""
-    return reverse("reviews:disagreements", args=[review.public_id, judge.public_id])

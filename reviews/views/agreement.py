@@ -7,7 +7,6 @@ from django.views.decorators.http import require_safe
 
 from benchmarks.access import get_judged_answers_or_404
 from benchmarks.judges.results import judges_of
-from benchmarks.models import Judge
 from benchmarks.statistics.agreement import OUTCOMES
 from benchmarks.views.pages import PageRequest
 from common.tables.writers import WRITERS
@@ -52,8 +51,7 @@ def disagreements(request: PageRequest, public_id: str, judge_id: str) -> HttpRe
     if not review.shows_results or review.run is None:
         raise Http404
     run = get_judged_answers_or_404(request.actor, review.run.public_id)
-    judges = {judge.public_id: judge for judge in judges_of(run) if judge.kind == Judge.Kind.PAIRWISE}
-    judge = judges.get(judge_id)
+    judge = next((judge for judge in judges_of(run) if judge.public_id == judge_id), None)
     if judge is None:
         raise Http404
     category, opinion = (_category(request, name) for name in ("judged", "said"))

@@ -156,8 +156,18 @@ def test_judge_that_grades_is_compared_by_its_grades(closed: Review, run: Run, o
     assert by_name["Grades"].comparison.agreement.confusion.tolist() == [[0, 0, 0], [12, 10, 11], [0, 0, 0]]
     assert len(figures.between_judges) == 1
     browser = make.browser(owner)
-    assert address_of(closed, grades) not in browser.get(address_of(closed)).content.decode()
-    assert browser.get(address_of(closed, grades)).status_code == 404
+    page = browser.get(address_of(closed)).content.decode()
+    assert address_of(closed, grades) in page
+    assert "More coefficients" in page
+    # People's own α is below that of chance.
+    assert "−0." in page
+    shown = browser.get(address_of(closed, grades))
+    # Of eleven equal grades, people named a winner on each.
+    assert shown.context["page_obj"].paginator.count == 11
+    pairs = shown.context["pairs"]
+    assert {(len(pair.answers), len(pair.verdicts)) for _row, pair in pairs} == {(2, 2)}
+    assert [answer.entrant.position for answer in pairs[0][1].answers] == [0, 1]
+    assert "Answer 1 · right" in text_of(shown.content)
 
 
 def test_deleted_run_leaves_no_figures(closed: Review, browser: Client):
