@@ -11,7 +11,7 @@ FEW_CASES, NOTABLE_DIFFERENCE = 30, 0.2
 MAX_GROWTH = 10
 # Fewer votes in a category are no habit yet.
 MIN_VOTES = 5
-Unit = Literal["votes", "cases", "repeats"]
+Unit = Literal["votes", "opinions", "cases", "repeats"]
 # Words of templates and tags that are near to a built-in category, beside those of its own key.
 _NEAR = {
     "coding": "code programming python sql programmation",
@@ -28,7 +28,7 @@ class Contrast:
 
     more: how many more votes or cases, or how many repeats of each case in all, tell them apart if their difference is
     the one seen. so_far: how many there are. cost: of these calls in US dollars, None for votes. source: key of a
-    board, or id of a run, which has a template.
+    board, or id of a run, which has a template; for opinions, people can be asked about the run.
     """
 
     first: str
@@ -96,7 +96,16 @@ class Dominated:
     template: str = ""
 
 
-Suggestion = Contrast | TagDifference | NearTemplate | Dominated
+@dataclass(frozen=True)
+class UncomparedJudge:
+    """Judge of a run, with people on none of its runs. run: its id."""
+
+    judge: str
+    name: str
+    run: str
+
+
+Suggestion = Contrast | TagDifference | NearTemplate | Dominated | UncomparedJudge
 
 
 @dataclass(frozen=True)
@@ -107,6 +116,7 @@ class Facts:
     tags: Sequence[TagDifference] = ()
     candidates: Sequence[Candidate] = ()
     dominated: Sequence[Dominated] = ()
+    judges: Sequence[UncomparedJudge] = ()  # those that were asked last come first
     votes: Mapping[str, int] = field(default_factory=dict)
     categories: Mapping[str, str] = field(default_factory=dict)
 
@@ -140,11 +150,16 @@ def dominated_contestants(facts: Facts) -> Dominated | None:
     return max(facts.dominated, key=lambda one: (len(one.losers), one.winner), default=None)
 
 
+def uncompared_judge(facts: Facts) -> UncomparedJudge | None:
+    return next(iter(facts.judges), None)
+
+
 RULES: tuple[Callable[[Facts], Suggestion | None], ...] = (
     nearest_contrast,
     open_tag,
     near_template,
     dominated_contestants,
+    uncompared_judge,
 )
 
 

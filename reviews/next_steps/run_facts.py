@@ -12,10 +12,20 @@ from accounts.models import Team
 from battles.labels.categories import category_names
 from battles.models import Vote
 from benchmarks import access
-from benchmarks.models import Case, Run, RunReport, Template, TemplateVersion
+from benchmarks.models import Case, Judging, Run, RunReport, Template, TemplateVersion
 from benchmarks.statistics.headers import EntrantHeader
 from benchmarks.statistics.payload import EntrantUsage, Metric, Pair, TagMean
-from reviews.next_steps.rules import MIN_VOTES, Candidate, Contrast, Dominated, Facts, TagDifference, Unit
+from reviews.models import Review
+from reviews.next_steps.rules import (
+    MIN_VOTES,
+    Candidate,
+    Contrast,
+    Dominated,
+    Facts,
+    TagDifference,
+    UncomparedJudge,
+    Unit,
+)
 
 # The newest finished runs that are looked at; larger ones have reports of megabytes.
 MAX_RUNS, MAX_ENTRANTS = 10, 12
@@ -52,6 +62,7 @@ def run_facts(actor: Actor, place: Team | None) -> Facts:
         contrasts=[contrast for report in reports for contrast in _open_contrasts(report)],
         tags=[tag for report in reports for tag in _tag_differences(report)],
         dominated=[dominated for report in reports for dominated in _dominated(report)],
+        judges=list(_uncompared_judges(actor, place)),
         votes=votes,
         candidates=list(_candidates(actor, place)) if is_usual else [],
         categories=category_names(None if place is None else place.pk) if is_usual else {},
@@ -126,6 +137,18 @@ def _dominated(report: _Report) -> Iterator[Dominated]:
     for winner, beaten in losers.items():
         labels = tuple(report.label(key) for key in beaten)
         yield Dominated(report.label(winner), labels, report.run, (winner, beaten[0]), report.template)
+
+
+def _uncompared_judges(actor: Actor, place: Team | None) -> Iterator[UncomparedJudge]:
+    """Yield the judge that was asked last, if the person may begin a review of what it read."""
+    own = Q(subject__team=place) if place is not None else Q(subject__team=None, subject__owner=actor.user)
+    asked = Judging.objects.filter(own, is_card=False, run__state=Run.State.DONE, subject__entrant_count__gte=2)
+    reviewed = Review.objects.exclude(state=Review.State.WITHDRAWN).filter(run__judgings__judge=OuterRef("judge"))
+    newest = asked.filter(~Exists(reviewed), judge__archived_at=None).order_by("-pk")
+    judging = newest.select_related("judge", "subject__version__template").first()
+    if judging is not None and access.may_change(actor, judging.subject):
+        run = judging.subject
+        yield UncomparedJudge(judging.judge.name, run.name or run.version.template.name, run.public_id)
 
 
 def _votes_by_category(actor: Actor, place: Team | None) -> dict[str, int]:

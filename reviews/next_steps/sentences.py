@@ -14,9 +14,10 @@ from battles.models import Battle
 from common.text.money import rounded_dollars
 from common.text.numbers import format_numbers
 from leaderboard.boards.places import BoardPlace
+from leaderboard.counting.board_keys import Board
 from leaderboard.models import SIDE_BY_SIDE
 from leaderboard.models.imported import SCOPE as IMPORTED
-from reviews.next_steps.rules import Contrast, Dominated, NearTemplate, Suggestion, TagDifference
+from reviews.next_steps.rules import Contrast, Dominated, NearTemplate, Suggestion, TagDifference, UncomparedJudge
 
 NAMED = 3
 
@@ -51,9 +52,21 @@ def _contrast(contrast: Contrast, place: BoardPlace) -> Step:
         reason = sentence % format_numbers(n=contrast.more)
         if contrast.source.startswith(IMPORTED):
             return Step(title, reason, "", "", "")
+        if series := Board.parse(contrast.source).series:
+            url = reverse("reviews:review", args=[series])
+            return Step(title, reason, _("A few minutes for each vote."), _("Open the review"), url)
         query = {"mode": Battle.Mode.SIDE_BY_SIDE.value, "models": contrast.ids}
         chosen = f"?{urlencode(query, doseq=True)}{place.more}" if contrast.source == SIDE_BY_SIDE else place.only
         return Step(title, reason, _("A few minutes for each vote."), _("Start a battle"), _new_battle(chosen))
+    if contrast.unit == "opinions":
+        sentence = ngettext(
+            "Of all pairs that people do not tell apart, this one is the nearest: about %(n)s more opinion, if the "
+            "difference stays the same.",
+            "Of all pairs that people do not tell apart, this one is the nearest: about %(n)s more opinions, if the "
+            "difference stays the same.", contrast.more,
+        )  # fmt: skip
+        reason = sentence % format_numbers(n=contrast.more)
+        return Step(title, reason, _("No model is called."), _("Ask people"), _new_review(contrast.source))
     if contrast.unit == "repeats":
         reason = _(
             "Of all pairs that your runs do not tell apart, this one is the nearest: ask each case %(n)s times, "
@@ -118,6 +131,20 @@ def _dominated(one: Dominated, place: BoardPlace) -> Step:
     else:
         url, button = reverse("leaderboard:compare", args=one.ids) + place.only, _("Compare them")
     return Step(title, reason, _("Costs nothing."), button, url)
+
+
+@step_of.register
+def _uncompared(one: UncomparedJudge, place: BoardPlace) -> Step:
+    reason = _(
+        "It judged answers of “%(run)s”, and no people have. Their opinions on a part of the pairs show how far it can "
+        "be trusted, and correct its board."
+    ) % {"run": one.name}
+    title = _("Compare the judge “%(judge)s” with people") % {"judge": one.judge}
+    return Step(title, reason, _("No model is called."), _("Ask people"), _new_review(one.run))
+
+
+def _new_review(run: str) -> str:
+    return f"{reverse('reviews:new')}?{urlencode({'run': run})}"
 
 
 def _call_cost(amount: float) -> str:

@@ -7,21 +7,24 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from accounts.actor import Actor
 from accounts.models import Role
 from benchmarks.actions.templates import freeze_version
-from benchmarks.models import RunReport
+from benchmarks.models import Judge, RunReport
 from benchmarks.reports.store import compute_report
+from leaderboard.aggregation.review_boards import publish_series
 from leaderboard.boards.queries import BoardQuery, read_board
 from models_registry.models import LanguageModel
 from models_registry.versions import set_price
+from reviews import actions as reviews
 from reviews.next_steps.board_facts import board_facts
 from reviews.next_steps.rules import FEW_CASES
 from tests import make
 from tests.leaderboard import vote_factory
 from tests.leaderboard.tally_checks import aggregate
-from tests.worlds.benchmarks import samples
+from tests.worlds.benchmarks import judged_runs, samples
 from tests.worlds.benchmarks.samples import Sample
 
 pytestmark = [pytest.mark.django_db, pytest.mark.processes]
@@ -213,3 +216,49 @@ def test_suggestions_of_runs_take_fixed_queries(sample: Sample, member: Actor, b
         more = samples.template(member.user, f"Capitals {number}")
         samples.finished_run(member.user, more.versions.get(), models)
     assert queries() == before
+
+
+def test_judge_without_people_is_named(sample: Sample, member: Actor, browser: Client):
+    store_report(sample, tags=False, is_separable=None)
+    assert steps(browser, LIST) == {}
+    judge = judged_runs.judge(make.model(), member.user, name="Strict")
+    judged_runs.answer(judged_runs.judging(judge, sample.run), "judge-longer")
+    [(title, (reason, cost, url))] = steps(browser, LIST).items()
+    assert title == "Compare the judge “Strict” with people"
+    assert reason.startswith("It judged answers of “First look”, and no people have.")
+    assert (cost, url) == ("No model is called.", f"/reviews/new/?run={sample.run.public_id}")
+    assert browser.get(url).status_code == 200
+    assert steps(make.browser(make.member()), LIST) == {}
+    review = reviews.create_review(owner=member.user, run=sample.run)
+    assert steps(browser, LIST) == {}
+    reviews.withdraw_review(reviews.open_review(review))
+    assert title in steps(browser, LIST)
+    Judge.objects.update(archived_at=timezone.now())
+    assert steps(browser, LIST) == {}
+
+
+@pytest.mark.parametrize(("won", "is_named"), [((70, 50), True), ((190, 10), False)])
+def test_pair_that_people_leave_open_asks_for_opinions(
+    sample: Sample, member: Actor, browser: Client, won: tuple[int, int], is_named: bool
+):
+    store_report(sample, tags=False, is_separable=None)
+    review = reviews.open_review(reviews.create_review(owner=member.user, run=sample.run))
+    ada, bob = LanguageModel.objects.filter(slug__in=("ada", "bob")).order_by("slug")
+    ballots = [
+        vote_factory.ballot(ada, bob, choice, series=review.public_id)
+        for choice, n in zip(("left", "right"), won, strict=True)
+        for _ in range(n)
+    ]
+    vote_factory.cast_all(ballots)
+    assert steps(browser, LIST) == {}
+    reviews.close_review(review)
+    publish_series(review.public_id)
+    title = "Tell Gazelle ada and Gazelle bob apart"
+    found = steps(browser, LIST)
+    assert (title in found) is is_named
+    if is_named:
+        reason, cost, url = found[title]
+        assert "Of all pairs that people do not tell apart" in reason
+        assert (cost, url) == ("No model is called.", f"/reviews/new/?run={sample.run.public_id}")
+        of_board = steps(browser, f"{BOARD}?board=review:{review.public_id}")[title]
+        assert of_board[2] == f"/review/{review.public_id}/"
