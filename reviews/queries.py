@@ -100,14 +100,20 @@ def read_totals(review: Review) -> Totals:
 
 def joined_sentence(review: Review, people: int) -> str:
     """Return how people with counted votes came to a review by codes, "" for other audiences."""
-    if review.audience == Review.Audience.CODES:
+    if review.audience == Review.Audience.LINK and review.state != Review.State.CLOSED:
+        return people_sentence(review.audience, people, most_of_a_network(review))
+    return people_sentence(review.audience, people, review.most_of_a_network)
+
+
+def people_sentence(audience: str, people: int, most: int | None) -> str:
+    """Return joined_sentence for an audience. most: people from one network, if known."""
+    if audience == Review.Audience.CODES:
         sentence = ngettext(
             "%(n)d person by a personal code, not verified.", "%(n)d people by personal codes, not verified.", people
         )
         return sentence % {"n": people}
-    if review.audience != Review.Audience.LINK:
+    if audience != Review.Audience.LINK:
         return ""
-    most = review.most_of_a_network if review.state == Review.State.CLOSED else most_of_a_network(review)
     if most is None:
         sentence = ngettext("%(n)d person by link, not verified.", "%(n)d people by link, not verified.", people)
         return sentence % {"n": people}

@@ -89,7 +89,7 @@ def read_agreement(review: Review) -> ReviewAgreement:
     judges = judges_on(gathered, judges_of(run)[:MAX_JUDGES])
     compared = compare(gathered.shown, gathered.people, [*(each.preferences for each in judges), checks_of(gathered)])
     *with_judges, with_checks = compared.with_people
-    boards = _boards(review, run, gathered, judges)
+    boards = boards_of(review, run, gathered, judges)
     return ReviewAgreement(
         people=compared.people,
         checks=with_checks,
@@ -124,9 +124,10 @@ def read_judges_with_people(run: Run, judges: Sequence[Judge]) -> dict[int, Judg
     }
 
 
-def _boards(
+def boards_of(
     review: Review, run: Run, gathered: Gathered, judges: Sequence[JudgePreferences]
 ) -> list[tuple[CalibratedBoard | None, NoBoard]]:
+    """Return boards of judges, corrected by people. gathered: of this review alone."""
     if review.plan == Review.Plan.ADAPTIVE:  # its draws depend on what people said
         return [(None, "adaptive")] * len(judges)
     entrants = list(run.entrants.select_related("model__team", "prompt").order_by("position"))

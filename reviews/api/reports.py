@@ -40,8 +40,9 @@ class ReportViewSet(ViewSet):
     def create(self, request: Request) -> Created[ReportSummaryPayload]:
         member, data = member_of(request), validated(NewReportSerializer(data=request.data))
         source = find_source(
-            actor_of(request), run=data.get("run", ""), board=data.get("board", ""), team=data.get("team")
-        )
+            actor_of(request), run=data.get("run", ""), board=data.get("board", ""), team=data.get("team"),
+            review=data.get("review", ""),
+        )  # fmt: skip
         return Created(report_summary(source.store_report(member, data["question"]), actor_of(request)))
 
     def retrieve(self, request: Request, public_id: str) -> PayloadResponse[ReportSummaryPayload]:

@@ -114,8 +114,8 @@ OPERATIONS: Operations = {
     ),
     (ReportViewSet, "create"): Operation(
         summary="Make a decision report",
-        description="Of the newest report of an ended `run` of yours, or of the newest snapshot of a `board`. It is "
-        "stored with the numbers that it is computed from, in the place of its run or board, and never changes.",
+        description="Of the newest report of an ended `run` of yours, a closed `review` of it, or the newest snapshot "
+        "of a `board`. It is stored with the numbers that it is computed from, in their place, and never changes.",
         takes=NewReportSerializer,
         example={"question": "Which model answers our questions best?", "board": "overall"},
         refuses=(NotFound, report_errors.NothingToReport),

@@ -40,16 +40,17 @@ class JoinSerializer(serializers.Serializer[None]):
 
 
 class NewReportSerializer(serializers.Serializer[None]):
-    """A run's id, or a board; team: the address of the board's team."""
+    """A run's or review's id, or a board; team: the address of the board's team."""
 
     question = serializers.CharField(max_length=DecisionReport.MAX_QUESTION)
     run = serializers.CharField(max_length=22, required=False)
+    review = serializers.CharField(max_length=22, required=False)
     board = serializers.CharField(max_length=80, required=False)
     team = serializers.CharField(max_length=80, allow_blank=True, required=False)
 
     def validate(self, attrs: JsonObject) -> JsonObject:
-        if ("run" in attrs) == ("board" in attrs):
-            raise serializers.ValidationError(_("Name a run or a board."))
+        if len(attrs.keys() & {"run", "review", "board"}) != 1:
+            raise serializers.ValidationError(_("Name a run, a review or a board."))
         return attrs
 
 

@@ -1,3 +1,4 @@
+from django.db.models import Q
 from django.db.models.functions import Now
 from django.dispatch import receiver
 
@@ -7,8 +8,9 @@ from accounts.personal_data import account_deleting
 from benchmarks.actions import has_team_models
 from benchmarks.models import Run, RunReport
 from leaderboard.boards.queries import newest_run
+from leaderboard.models import AggregationRun
 from models_registry.models import TEAM_SEPARATOR
-from reviews.models import DecisionReport
+from reviews.models import DecisionReport, Review
 from reviews.reports import gathering
 from reviews.reports.document import Document, canonical, checksum
 from reviews.reports.errors import ModelsOfTeam, NothingToReport
@@ -43,6 +45,23 @@ def report_on_board(*, owner: User, board: str, team: Team | None, question: str
         has_team_models=team is not None and any(TEAM_SEPARATOR in line.key for line in subject.lines),
     )  # fmt: skip
     return _store(report, gathering.document(report.public_id, question, subject, gathering.labels_of_board(snapshot)))
+
+
+def report_on_review(*, owner: User, review: Review, question: str) -> DecisionReport:
+    """Store a report on a closed review with counted votes, in the review's place. Raises NothingToReport."""
+    if review.state != Review.State.CLOSED:
+        raise NothingToReport
+    run = AggregationRun.objects.of_review(review.public_id).first()
+    if run is None:
+        raise NothingToReport
+    snapshot = gathering.snapshot_of(run, review.team, review.public_id)
+    of_teams = Q(first_model__team__isnull=False) | Q(second_model__team__isnull=False)
+    report = DecisionReport(
+        owner=owner, team_id=review.team_id, subject=DecisionReport.Subject.CAMPAIGN, question=question,
+        has_team_models=review.items.filter(of_teams).exists(),
+    )  # fmt: skip
+    subject, labels = gathering.campaign_inputs(review, snapshot), gathering.labels_of_board(snapshot)
+    return _store(report, gathering.document(report.public_id, question, subject, labels))
 
 
 def _store(report: DecisionReport, document: Document) -> DecisionReport:

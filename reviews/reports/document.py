@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from benchmarks.statistics.payload import ReportPayload
+from benchmarks.statistics.payload import Interval, ReportPayload
 
 FORMAT = "decision-report-1"
 
@@ -22,6 +22,58 @@ class Label(msgspec.Struct, frozen=True, kw_only=True):
     parameters: str = ""
 
 
+class PairTables(msgspec.Struct, frozen=True, kw_only=True):
+    """Pairs of opinions of two sources, as benchmarks.statistics.agreement.Pairs; a table is a list, row by row."""
+
+    cases: list[int]
+    tables: list[list[float]]
+    confusion: list[float]
+
+
+class CalibratedLine(msgspec.Struct, frozen=True, kw_only=True):
+    """Contestant on a judge's board, in points; checks: share of 1. prompt: its label, where models have several."""
+
+    key: str
+    prompt: str = ""
+    checks: Interval | None
+    judge: Interval
+    people: Interval | None
+    calibrated: Interval | None
+    worth: float
+
+
+class CalibratedInputs(msgspec.Struct, frozen=True, kw_only=True):
+    """A judge's board that people correct. rate: the part of the judge's that is taken, 0 to 1."""
+
+    opinions: int
+    people: int
+    cases: int
+    rate: float
+    lines: list[CalibratedLine]
+
+
+class JudgeInputs(msgspec.Struct, frozen=True, kw_only=True):
+    """Judge, and its pairs with people. no_board: as in reviews.agreement.results."""
+
+    key: str
+    name: str
+    number: int
+    model: str
+    pairs: PairTables | None
+    board: CalibratedInputs | None
+    no_board: str
+
+
+class AgreementInputs(msgspec.Struct, frozen=True, kw_only=True):
+    """Opinions of reviews with results. people: with each other; judges: the latest first."""
+
+    reviews: int
+    opinions: int
+    people: PairTables | None
+    checks: PairTables | None
+    judges: list[JudgeInputs]
+
+
 class RunInputs(msgspec.Struct, frozen=True, kw_only=True, tag="run", tag_field="kind"):
     """Run and its report `number`, of which `payload` has the primary metric alone: no prompts, answers or tags."""
 
@@ -33,6 +85,7 @@ class RunInputs(msgspec.Struct, frozen=True, kw_only=True, tag="run", tag_field=
     is_cancelled: bool
     computed_at: datetime
     payload: ReportPayload
+    agreement: AgreementInputs | None = None
 
 
 class BoardLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,8 +133,35 @@ class BoardInputs(msgspec.Struct, frozen=True, kw_only=True, tag="board", tag_fi
     lines: list[BoardLine]
 
 
-# Campaigns come later, as a third kind.
-Inputs = RunInputs | BoardInputs
+class CampaignInputs(msgspec.Struct, frozen=True, kw_only=True, tag="campaign", tag_field="kind"):
+    """Closed review and its board. audience, plan, ended_by: as in reviews.models.Review.
+
+    people: with counted votes, of whom most_of_a_network came from one network. left_out: pairs by reason. run,
+    template: "" after the run's deletion.
+    """
+
+    review: str
+    title: str
+    run: str
+    template: str
+    version: int
+    audience: str
+    plan: str
+    opinions_per_item: int
+    items: int
+    left_out: dict[str, int]
+    expected_people: int | None
+    people: int
+    most_of_a_network: int | None
+    set_aside: int
+    ended_by: str
+    opened_at: datetime
+    ended_at: datetime
+    board: BoardInputs
+    agreement: AgreementInputs | None = None
+
+
+Inputs = RunInputs | BoardInputs | CampaignInputs
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,6 +206,21 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     repeats_needed: int | None = None
 
 
+class AgreementFigure(msgspec.Struct, frozen=True, kw_only=True):
+    """Agreement on the winner, of people with each other or of a source with them; shares of 1.
+
+    source: people, checks, or a judge's key. alpha: Krippendorff's, ordinal; above: less that of people.
+    """
+
+    source: str
+    opinions: int
+    cases: int
+    raw: Interval
+    without_ties: Interval
+    alpha: Interval
+    above: Interval | None
+
+
 class Caution(msgspec.Struct, frozen=True, kw_only=True):
     """Warning by its code, with the contestant and the numbers that its sentence has."""
 
@@ -143,6 +238,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     cautions: list[Caution]
     lines: list[Line]
     differences: list[Difference]
+    agreement: list[AgreementFigure] = []
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):

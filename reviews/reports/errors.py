@@ -5,7 +5,7 @@ from common.errors import ArenaError
 
 class NothingToReport(ArenaError):
     code = "nothing_to_report"
-    message = _("There are no results yet: a report needs an ended run, or a board with a snapshot.")
+    message = _("There are no results yet: a report needs an ended run, a closed review, or a board with a snapshot.")
     http_status = 409
 
 

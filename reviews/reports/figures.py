@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Sequence
 from math import sqrt
 
+from msgspec import structs
+
 from benchmarks.statistics.payload import Mean, Pair, ReportPayload
 from leaderboard.rating.differences import Z, growth_until_significant, more_votes, variances_of_differences
 from reviews.reports.document import (
     BoardInputs,
     BoardLine,
+    CampaignInputs,
     Caution,
     Difference,
     Figures,
@@ -15,6 +18,7 @@ from reviews.reports.document import (
     Line,
     RunInputs,
 )
+from reviews.reports.people import agreement_figures, cautions_of_campaign
 
 # Fewer independent cases, or fewer voters in effect, are named.
 FEW_CASES, FEW_VOTERS = 30, 5.0
@@ -23,7 +27,18 @@ NAMES_KNOWN = ("side-by-side", "compare")
 
 
 def figures_of(subject: Inputs) -> Figures:
-    return _of_run(subject) if isinstance(subject, RunInputs) else _of_board(subject)
+    match subject:
+        case BoardInputs():
+            return _of_board(subject)
+        case RunInputs():
+            figures = _of_run(subject)
+        case CampaignInputs():
+            figures = _of_board(subject.board)
+            cautions = [*cautions_of_campaign(subject), *figures.cautions]
+            figures = structs.replace(figures, cautions=cautions)
+    if subject.agreement is None:
+        return figures
+    return structs.replace(figures, agreement=list(agreement_figures(subject.agreement)))
 
 
 def _of_run(subject: RunInputs) -> Figures:

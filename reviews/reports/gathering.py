@@ -1,37 +1,54 @@
-"""Inputs of decision reports, from stored reports of runs and published snapshots."""
+"""Inputs of decision reports, from stored reports of runs, published snapshots, and opinions of reviews."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import cast
 
 import msgspec
 from django.utils import timezone
 from msgspec import structs
 
 from accounts.models import Team
-from benchmarks.models import Run, RunReport
+from benchmarks.judges.results import judges_of
+from benchmarks.models import Entrant, Run, RunReport
 from benchmarks.reports.item_rows import entrant_key
 from benchmarks.reports.store import payload_of
-from benchmarks.statistics.payload import ReportPayload
+from benchmarks.statistics.payload import ReportPayload, number
 from leaderboard.boards.snapshots import read_snapshot
 from leaderboard.boards.standings import model_label
 from leaderboard.models import AggregationRun
 from leaderboard.payload_types import ResultPayload, SnapshotPayload
 from models_registry.payload_types import ModelPayload
+from reviews.agreement.gathering import checks_of, gather, judges_on
+from reviews.agreement.results import MAX_JUDGES, CalibratedBoard, boards_of
+from reviews.models import Review
+from reviews.queries import read_totals
 from reviews.reports.document import (
     FORMAT,
+    AgreementInputs,
     BoardInputs,
     BoardLine,
+    CalibratedInputs,
+    CalibratedLine,
+    CampaignInputs,
     DecidingVotes,
     Document,
     Inputs,
+    JudgeInputs,
     Label,
     RunInputs,
 )
 from reviews.reports.figures import figures_of
+from reviews.reports.people import tables_of
+from reviews.statistics.comparisons import pairs_with_people
 
 
 def run_inputs(run: Run, stored: RunReport) -> RunInputs:
+    reviews = list(Review.objects.filter(run=run).with_results().order_by("-created_at", "-pk"))
     return RunInputs(
         run=run.public_id, name=run.name, template=run.version.template.name, version=run.version.number,
         number=stored.number, is_cancelled=run.state == Run.State.CANCELLED, computed_at=stored.computed_at,
-        payload=primary_only(payload_of(stored)),
+        payload=primary_only(payload_of(stored)), agreement=agreement_inputs(run, reviews, entrant_key),
     )  # fmt: skip
 
 
@@ -54,8 +71,8 @@ def labels_of_run(run: Run) -> dict[str, Label]:
     }
 
 
-def snapshot_of(run: AggregationRun, team: Team | None) -> SnapshotPayload:
-    return read_snapshot(run.public_id, team)
+def snapshot_of(run: AggregationRun, team: Team | None, review: str = "") -> SnapshotPayload:
+    return read_snapshot(run.public_id, team, review)
 
 
 def board_inputs(snapshot: SnapshotPayload, team: str) -> BoardInputs:
@@ -67,6 +84,69 @@ def board_inputs(snapshot: SnapshotPayload, team: str) -> BoardInputs:
         votes_counted=snapshot["votes_counted"], votes_excluded=sum(snapshot["votes_excluded"].values()),
         effective_voters=facts.get("effective_voters"), to_add=_deciding(facts.get("flips_first")),
         to_drop=_deciding(facts.get("drops_first")), lines=[_line(line) for line in snapshot["results"]],
+    )  # fmt: skip
+
+
+def campaign_inputs(review: Review, snapshot: SnapshotPayload) -> CampaignInputs:
+    template = None if review.run is None else review.run.version
+    return CampaignInputs(
+        review=review.public_id, title=review.title, run="" if review.run is None else review.run.public_id,
+        template="" if template is None else template.template.name, version=0 if template is None else template.number,
+        audience=review.audience, plan=review.plan, opinions_per_item=review.opinions_per_item,
+        items=review.item_count, left_out=review.left_out, expected_people=review.expected_people,
+        people=read_totals(review).people, most_of_a_network=review.most_of_a_network,
+        set_aside=review.reviewers.filter(set_aside_at__isnull=False).count(), ended_by=review.ended_by,
+        opened_at=cast(datetime, review.opened_at), ended_at=cast(datetime, review.ended_at),
+        board=board_inputs(snapshot, "" if review.team is None else review.team.slug),
+        agreement=None if review.run is None else agreement_inputs(review.run, [review], _contestant),
+    )  # fmt: skip
+
+
+def _contestant(entrant: Entrant) -> str:
+    return "" if entrant.model is None else entrant.model.full_slug
+
+
+def agreement_inputs(run: Run, reviews: Sequence[Review], key: Callable[[Entrant], str]) -> AgreementInputs | None:
+    """Return opinions in reviews of a run, None without any; boards are those of the latest review. key: of lines."""
+    if not reviews:
+        return None
+    gathered = gather(run, reviews)
+    if not len(gathered.people.key):
+        return None
+    judges = judges_on(gathered, judges_of(run)[:MAX_JUDGES])
+    pairs = pairs_with_people(
+        gathered.shown, gathered.people, [*(each.preferences for each in judges), checks_of(gathered)]
+    )
+    latest = gathered if len(reviews) == 1 else gather(run, reviews[:1])
+    of_latest = judges if len(reviews) == 1 else judges_on(latest, [each.judge for each in judges])
+    boards = boards_of(reviews[0], run, latest, of_latest)
+    cases: dict[int, int] = {}
+    *with_judges, with_checks = pairs.with_people
+    return AgreementInputs(
+        reviews=len(reviews), opinions=len(gathered.people.key), people=tables_of(pairs.people, cases),
+        checks=tables_of(with_checks, cases),
+        judges=[
+            JudgeInputs(
+                key=each.judge.public_id, name=each.judge.name, number=each.judge.number, model=str(each.judge.model),
+                pairs=tables_of(own, cases), board=None if board is None else _calibrated(board, run, key),
+                no_board=no_board,
+            )
+            for each, own, (board, no_board) in zip(judges, with_judges, boards, strict=True)
+        ],
+    )  # fmt: skip
+
+
+def _calibrated(board: CalibratedBoard, run: Run, key: Callable[[Entrant], str]) -> CalibratedInputs:
+    several = run.version.prompts.count() > 1
+    return CalibratedInputs(
+        opinions=board.opinions, people=board.people, cases=board.cases, rate=number(board.rate) or 0.0,
+        lines=[
+            CalibratedLine(
+                key=key(line.entrant), prompt=line.entrant.prompt.label if several else "", checks=line.checks,
+                judge=line.judge, people=line.people, calibrated=line.calibrated, worth=number(line.worth) or 0.0,
+            )
+            for line in board.lines
+        ],
     )  # fmt: skip
 
 

@@ -6,7 +6,17 @@ from typing import TypeVar
 import msgspec
 from msgspec import structs
 
-from reviews.reports.document import BoardInputs, DecidingVotes, Document, Inputs, Label, RunInputs
+from reviews.reports.document import (
+    AgreementInputs,
+    BoardInputs,
+    CalibratedInputs,
+    CampaignInputs,
+    DecidingVotes,
+    Document,
+    Inputs,
+    Label,
+    RunInputs,
+)
 from reviews.reports.figures import figures_of
 
 _Named = TypeVar("_Named", bound=msgspec.Struct)
@@ -26,7 +36,33 @@ def without_names(document: Document) -> Document:
 
 
 def _subject(subject: Inputs, keys: dict[str, str]) -> Inputs:
-    return _run(subject, keys) if isinstance(subject, RunInputs) else _board(subject, keys)
+    match subject:
+        case RunInputs():
+            return structs.replace(_run(subject, keys), agreement=_agreement(subject.agreement, keys))
+        case BoardInputs():
+            return _board(subject, keys)
+        case CampaignInputs():
+            board = structs.replace(_board(subject.board, keys), board="", title="")
+            return structs.replace(
+                subject, review="", title="", run="", board=board, agreement=_agreement(subject.agreement, keys)
+            )
+
+
+def _agreement(agreement: AgreementInputs | None, keys: dict[str, str]) -> AgreementInputs | None:
+    if agreement is None:
+        return None
+    judges = [
+        structs.replace(judge, key=str(place), name="", model="", board=_calibrated(judge.board, keys))
+        for place, judge in enumerate(agreement.judges, start=1)
+    ]
+    return structs.replace(agreement, judges=judges)
+
+
+def _calibrated(board: CalibratedInputs | None, keys: dict[str, str]) -> CalibratedInputs | None:
+    if board is None:
+        return None
+    lines = [structs.replace(line, key=keys.get(line.key, ""), prompt="") for line in board.lines]
+    return structs.replace(board, lines=lines)
 
 
 def _run(subject: RunInputs, keys: dict[str, str]) -> RunInputs:

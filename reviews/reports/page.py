@@ -1,6 +1,6 @@
 """A decision report as people read it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -12,16 +12,32 @@ from django.utils.translation import gettext as _
 from accounts.actor import Actor
 from benchmarks.reports.chart import Chart, Scored, draw
 from benchmarks.reports.document import share_ticks
+from benchmarks.statistics.payload import Interval
 from benchmarks.templatetags.benchmarks import milliseconds
 from common.text.money import rounded_dollars
-from common.text.numbers import format_numbers
+from common.text.numbers import format_numbers, two_decimals
 from reviews.models import DecisionReport
 from reviews.reports import access, sentences
-from reviews.reports.document import Difference, Document, Label, Line, RunInputs, canonical, checksum, read
+from reviews.reports.document import (
+    AgreementInputs,
+    BoardInputs,
+    CampaignInputs,
+    Difference,
+    Document,
+    JudgeInputs,
+    Label,
+    Line,
+    RunInputs,
+    canonical,
+    checksum,
+    read,
+)
 from reviews.reports.naming import without_names
+from reviews.reports.people import CHECKS, PEOPLE
 
 # Lines and differences of a page that is printed on two; the JSON has all of them.
 SHOWN_LINES, SHOWN_DIFFERENCES = 12, 8
+SHOWN_SOURCES, SHOWN_CALIBRATED = 5, 8
 TICKS = 4
 
 
@@ -51,6 +67,32 @@ class DifferenceRow:
 
 
 @dataclass(frozen=True)
+class AgreementRow:
+    who: str
+    same_winner: str
+    alpha: str
+    opinions: str
+
+
+@dataclass(frozen=True)
+class CalibratedRow:
+    label: str
+    judge: str
+    people: str
+    calibrated: str
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """opinions, people: on what the judge read."""
+
+    judge: str
+    opinions: int
+    people: int
+    rows: list[CalibratedRow]
+
+
+@dataclass(frozen=True)
 class ReportPage:
     """Report as its reader may see it. text: the canonical JSON of that."""
 
@@ -66,6 +108,53 @@ class ReportPage:
     @property
     def is_of_run(self) -> bool:
         return isinstance(self.document.subject, RunInputs)
+
+    @property
+    def board(self) -> BoardInputs | None:
+        match self.document.subject:
+            case BoardInputs() as board:
+                return board
+            case CampaignInputs(board=board):
+                return board
+        return None
+
+    @property
+    def is_of_review(self) -> bool:
+        return isinstance(self.document.subject, CampaignInputs)
+
+    @property
+    def agreement(self) -> list[AgreementRow]:
+        if self._agreement is None:
+            return []
+        judges = {judge.key: _judge_name(judge) for judge in self._agreement.judges}
+        names = {PEOPLE: _("People with each other"), CHECKS: _("Checks with people")}
+        return [
+            AgreementRow(
+                names.get(one.source) or _("%(judge)s with people") % {"judge": judges[one.source]},
+                _range_of(one.raw, _percent), _range_of(one.alpha, two_decimals), format_numbers(n=one.opinions)["n"],
+            )
+            for one in self.document.figures.agreement[:SHOWN_SOURCES]
+        ]  # fmt: skip
+
+    @property
+    def calibrated(self) -> Calibrated | None:
+        judges = [] if self._agreement is None else self._agreement.judges
+        judge = next((judge for judge in judges if judge.board is not None), None)
+        if judge is None or judge.board is None:
+            return None
+        rows = [
+            CalibratedRow(
+                " · ".join(filter(None, [self.labels.get(line.key, "–"), line.prompt])), _points(line.judge),
+                _points(line.people), _points(line.calibrated),
+            )
+            for line in judge.board.lines[:SHOWN_CALIBRATED]
+        ]  # fmt: skip
+        return Calibrated(_judge_name(judge), judge.board.opinions, judge.board.people, rows)
+
+    @property
+    def _agreement(self) -> AgreementInputs | None:
+        subject = self.document.subject
+        return None if isinstance(subject, BoardInputs) else subject.agreement
 
     @cached_property
     def labels(self) -> Mapping[str, str]:
@@ -164,7 +253,7 @@ class ReportPage:
             return "–"
         if self.document.figures.unit == "points":
             return number_format(round(value), 0)
-        return _("%(number)s %%") % {"number": number_format(round(100 * value, 1), 1)}
+        return _percent(value)
 
     def _signed(self, value: float | None) -> str:
         if value is None:
@@ -180,6 +269,25 @@ def read_report_page(report: DecisionReport, actor: Actor) -> ReportPage:
         return ReportPage(report, document, report.document, shows_names)
     document = without_names(document)
     return ReportPage(report, document, canonical(document), shows_names)
+
+
+def _percent(value: float) -> str:
+    return _("%(number)s %%") % {"number": number_format(round(100 * value, 1), 1)}
+
+
+def _points(interval: Interval | None) -> str:
+    return "–" if interval is None else _range_of(interval, lambda value: number_format(round(value), 0))
+
+
+def _range_of(interval: Interval, write: Callable[[float], str]) -> str:
+    if interval.value is None:
+        return "–"
+    low, high = ("–" if bound is None else write(bound) for bound in (interval.low, interval.high))
+    return f"{write(interval.value)} ({low} – {high})"
+
+
+def _judge_name(judge: JudgeInputs) -> str:
+    return judge.name or _("Judge %(number)s") % {"number": judge.key}
 
 
 def _range(line: Line) -> str:

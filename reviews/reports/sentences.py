@@ -10,7 +10,9 @@ from django.utils.translation import gettext_lazy, ngettext
 from benchmarks.reports.power import power_sentence
 from common.text.money import rounded_dollars
 from common.text.numbers import format_numbers
-from reviews.reports.document import BoardInputs, Caution, Difference, Document, Figures, RunInputs
+from reviews.models import Review
+from reviews.queries import people_sentence
+from reviews.reports.document import CampaignInputs, Caution, Difference, Document, Figures, Inputs, RunInputs
 
 NAMED = 5
 _PLAIN: Mapping[str, str | Promise] = {
@@ -20,6 +22,8 @@ _PLAIN: Mapping[str, str | Promise] = {
     "names_known": gettext_lazy("Names were known when people chose, so these votes say less than blind ones."),
     "chosen_pairs": gettext_lazy("Auto mode chose the pairs, for prompts where it expected a close result."),
     "imported": gettext_lazy("The votes were imported: the arena did not see how they were cast."),
+    "closed_early": gettext_lazy("Its owner closed the review before every pair had its opinions."),
+    "adaptive": gettext_lazy("Which pairs were shown depended on the votes: there is no board corrected by people."),
 }
 _COUNTED: Mapping[str, Callable[[int], str]] = {
     "few_cases": lambda n: ngettext(
@@ -41,6 +45,21 @@ _COUNTED: Mapping[str, Callable[[int], str]] = {
     "preliminary": lambda n: ngettext(
         "%(n)d model is preliminary: its rank may still change a lot.",
         "%(n)d models are preliminary: their ranks may still change a lot.", n,
+    ),
+    "few_people": lambda n: ngettext(
+        "%(n)d person has counted votes: too few to decide anything about others.",
+        "%(n)d people have counted votes: too few to decide anything about others.", n,
+    ),
+    "not_verified": lambda n: ngettext(
+        "%(n)d person joined by a link or a code, which does not verify them.",
+        "%(n)d people joined by a link or codes, which do not verify them.", n,
+    ),
+    "set_aside": lambda n: ngettext(
+        "The owner set %(n)d person’s votes aside.", "The owner set the votes of %(n)d people aside.", n
+    ),
+    "pairs_left_out": lambda n: ngettext(
+        "%(n)d pair of answers was left out: one failed, was cut off, or names its model.",
+        "%(n)d pairs of answers were left out: one failed, was cut off, or names its model.", n,
     ),
     "excluded": lambda n: ngettext("%(n)d vote is not counted.", "%(n)d votes are not counted.", n),
 }  # fmt: skip
@@ -71,7 +90,9 @@ def answer(figures: Figures, labels: Mapping[str, str]) -> str:
     return _("%(best)s is the best: surely better than %(n)d of the %(others)d others that have a rank.") % details
 
 
-def asked(subject: RunInputs | BoardInputs) -> str:
+def asked(subject: Inputs) -> str:
+    if isinstance(subject, CampaignInputs):
+        return " ".join(_asked_people(subject))
     if isinstance(subject, RunInputs):
         payload = subject.payload
         numbers = format_numbers(entrants=len(payload.entrants), cases=payload.cases, repeats=payload.repeats)
@@ -92,13 +113,32 @@ def asked(subject: RunInputs | BoardInputs) -> str:
     return sentence % {**numbers, "board": subject.title}
 
 
+def _asked_people(subject: CampaignInputs) -> Iterator[str]:
+    numbers = format_numbers(
+        votes=subject.board.votes_counted, people=subject.people, items=subject.items, models=len(subject.board.lines)
+    )
+    yield _("%(votes)s counted votes on %(items)s pairs of stored answers of %(models)s models.") % numbers
+    if subject.template:
+        details = {"template": subject.template, "version": subject.version}
+        yield _("The questions are those of the template “%(template)s”, version %(version)d.") % details
+    yield _("Asked were %(audience)s.") % {"audience": Review.Audience(subject.audience).label}
+    people = people_sentence(subject.audience, subject.people, subject.most_of_a_network)
+    counted = ngettext(
+        "%(people)s person has counted votes.", "%(people)s people have counted votes.", subject.people
+    )  # fmt: skip
+    yield people or counted % numbers
+    if subject.expected_people is not None:
+        yield _("Expected: %(n)s.") % format_numbers(n=subject.expected_people)
+    yield _("The review was %(ending)s.") % {"ending": Review.Ending(subject.ended_by).label}
+
+
 def changes(document: Document, labels: Mapping[str, str]) -> Iterator[str]:
     """Yield what would change the result."""
-    subject = document.subject
-    if isinstance(subject, RunInputs):
-        if sentence := power_sentence(subject.payload, labels):
+    if isinstance(document.subject, RunInputs):
+        if sentence := power_sentence(document.subject.payload, labels):
             yield sentence
         return
+    subject = document.subject.board if isinstance(document.subject, CampaignInputs) else document.subject
     open_differences = [one for one in document.figures.differences if not one.is_apart and one.needed]
     if nearest := min(open_differences, key=lambda one: one.needed or 0, default=None):
         yield _votes_needed(nearest, labels)

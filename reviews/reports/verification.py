@@ -15,6 +15,7 @@ from reviews.reports.document import (
     FORMAT,
     BoardInputs,
     BoardLine,
+    CampaignInputs,
     Document,
     RunInputs,
     canonical_json,
@@ -60,7 +61,8 @@ def recompute_inputs(document: Document, export: Path, standings: Path | None) -
         return [f".payload{difference}" for difference in of_runs.differences(subject.payload, computed)]
     if standings is None:
         raise NotAReport("The report is of a board: name its snapshot, too: --standings.")
-    return list(_board_differences(subject, export, standings.read_bytes()))
+    board = subject.board if isinstance(subject, CampaignInputs) else subject
+    return list(_board_differences(board, export, standings.read_bytes()))
 
 
 def _board_differences(subject: BoardInputs, votes: Path, standings: bytes) -> Iterator[str]:

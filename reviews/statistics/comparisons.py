@@ -70,6 +70,14 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class OpinionPairs:
+    """Pairs of opinions of people with each other, and of each source with people. None where there are none."""
+
+    people: Pairs | None
+    with_people: list[Pairs | None]
+
+
+@dataclass(frozen=True)
 class Comparisons:
     """None where no pair has both opinions."""
 
@@ -108,18 +116,23 @@ def preferences_of_scores(first: Floats, second: Floats, shown: Shown, *, releva
     return Preferences(shown.key[is_known], np.where(is_tie, 0.5, (difference > 0).astype(float)))
 
 
-def compare(shown: Shown, people: People, sources: Sequence[Preferences]) -> Comparisons:
+def pairs_with_people(shown: Shown, people: People, sources: Sequence[Preferences]) -> OpinionPairs:
     opinions = Opinions(people.key, people.person, people.category, _cases(people.key, shown))
-    of_people = _pairs_within(opinions)
+    own = [_opinions(source, shown) for source in sources]
+    return OpinionPairs(_pairs_within(opinions), [_pairs_between(each, opinions) for each in own])
+
+
+def compare(shown: Shown, people: People, sources: Sequence[Preferences]) -> Comparisons:
+    pairs = pairs_with_people(shown, people, sources)
     own = [_opinions(source, shown) for source in sources]
     return Comparisons(
-        people=None if of_people is None else agreement(of_people),
-        with_people=[_comparison(_pairs_between(each, opinions), of_people) for each in own],
+        people=None if pairs.people is None else agreement(pairs.people),
+        with_people=[compare_with_people(each, pairs.people) for each in pairs.with_people],
         between={
-            (one, other): agreement(pairs)
+            (one, other): agreement(both)
             for one in range(len(own))
             for other in range(one + 1, len(own))
-            if (pairs := _pairs_between(own[one], own[other])) is not None
+            if (both := _pairs_between(own[one], own[other])) is not None
         },
     )
 
@@ -182,7 +195,7 @@ def _cases(keys: Indices, shown: Shown) -> Indices:
     return shown.case[np.searchsorted(shown.key, keys)]
 
 
-def _comparison(pairs: Pairs | None, of_people: Pairs | None) -> Comparison | None:
+def compare_with_people(pairs: Pairs | None, of_people: Pairs | None) -> Comparison | None:
     if pairs is None:
         return None
     above = None if of_people is None else alpha_difference(pairs, of_people, Scale.ORDINAL)

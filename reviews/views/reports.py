@@ -59,7 +59,7 @@ def reports(request: PageRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_report(request: PageRequest) -> HttpResponse:
-    if request.method != "POST" and not request.GET.keys() & {"run", "board"}:
+    if request.method != "POST" and not request.GET.keys() & {"run", "board", "review"}:
         return redirect("reviews:reports")
     source = _source(request)
     form = QuestionForm(request.POST or None, initial={"question": source.question})
@@ -77,11 +77,11 @@ def new_report(request: PageRequest) -> HttpResponse:
 def _source(request: PageRequest) -> Source:
     """Return what the address, or the form, names; 404 without one."""
     data = request.POST if request.method == "POST" else request.GET
-    run, board = data.get("run", ""), data.get("board", "").replace("\0", "")
-    if not run and not board:
+    run, board, review = data.get("run", ""), data.get("board", "").replace("\0", ""), data.get("review", "")
+    if not run and not board and not review:
         raise Http404
-    source = find_source(request.actor, run=run, board=board, team=data.get("team", ""))
-    if source.run is None:
+    source = find_source(request.actor, run=run, board=board, team=data.get("team", ""), review=review)
+    if source.board:
         newest_run(source.board, source.place)
     return source
 

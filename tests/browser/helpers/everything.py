@@ -316,7 +316,9 @@ def fill_in(address: str, world: World) -> list[str]:
     if address == "/reviews/new/":
         return [f"{address}?run={item.run.public_id}"]
     if address == "/reports/new/":
-        return ["/reports/new/?board=overall", f"/reports/new/?run={item.run.public_id}"]
+        closed = Review.objects.get(title="Capitals")
+        sources = ("board=overall", f"run={item.run.public_id}", f"review={closed.public_id}")
+        return [f"/reports/new/?{source}" for source in sources]
     if address == "/s/{public_id}/":
         return [address.format(public_id=public_id) for public_id in ids["sessions"]]
     for beginning, values in by_beginning.items():

@@ -162,7 +162,7 @@ def test_judge_that_grades_is_compared_by_its_grades(closed: Review, run: Run, o
     # People's own α is below that of chance.
     assert "−0." in page
     shown = browser.get(address_of(closed, grades))
-    # Of eleven equal grades, people named a winner on each.
+    # The grades are equal, and people named a winner on each of eleven pairs.
     assert shown.context["page_obj"].paginator.count == 11
     pairs = shown.context["pairs"]
     assert {(len(pair.answers), len(pair.verdicts)) for _row, pair in pairs} == {(2, 2)}

@@ -18,7 +18,6 @@ from reviews import actions
 from reviews.exports import TABLE, batches, pseudonym
 from reviews.models import Review, ReviewBattle
 from tests import make
-from tests.reviews.agreement.conftest import judge, run  # noqa: F401
 from tests.worlds.benchmarks import judged_runs
 
 pytestmark = [pytest.mark.django_db, pytest.mark.processes]
@@ -35,7 +34,7 @@ def vote(review: Review, person: Actor, choice: str) -> ReviewBattle:
 
 
 @pytest.fixture
-def review(judge: Judge, owner: Actor) -> Review:  # noqa: F811
+def review(judge: Judge, owner: Actor) -> Review:
     made = actions.create_review(owner=owner.user, run=judge.judgings.get().subject, opinions_per_item=9)
     return actions.open_review(made)
 

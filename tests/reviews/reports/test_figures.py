@@ -14,6 +14,7 @@ from reviews.reports.document import (
     BoardLine,
     DecidingVotes,
     Document,
+    Inputs,
     Label,
     RunInputs,
     canonical,
@@ -94,7 +95,7 @@ def run(*, baseline: str = "", cancelled: bool = False) -> RunInputs:
     )  # fmt: skip
 
 
-def document(subject: RunInputs | BoardInputs, names: dict[str, str]) -> Document:
+def document(subject: Inputs, names: dict[str, str]) -> Document:
     return Document(
         format=FORMAT, id="id", created_at=NOW, question="Q?", subject=subject, figures=figures_of(subject),
         labels={key: Label(name=name) for key, name in names.items()},

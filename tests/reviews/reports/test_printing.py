@@ -1,3 +1,4 @@
+from datetime import UTC, datetime
 from io import BytesIO
 
 import pypdf
@@ -6,17 +7,56 @@ from django.utils import translation
 from msgspec import structs
 from playwright.sync_api import sync_playwright
 
+from benchmarks.statistics.payload import Interval
 from reviews.models import DecisionReport
-from reviews.reports.document import DecidingVotes, Label, canonical
+from reviews.reports.document import (
+    AgreementInputs,
+    BoardInputs,
+    CalibratedInputs,
+    CalibratedLine,
+    CampaignInputs,
+    DecidingVotes,
+    JudgeInputs,
+    Label,
+    PairTables,
+    canonical,
+)
 from reviews.reports.files import content_of
 from reviews.reports.page import ReportPage
 from tests.reviews.reports.test_figures import board, document, line
 from tests.worlds.chromium import ARGUMENTS, CHROMIUM
 
+NOW = datetime(2026, 11, 30, tzinfo=UTC)
+
+
+def campaign(of_board: BoardInputs) -> CampaignInputs:
+    """Return inputs with every warning, five sources of agreement, and a judge's board of many contestants."""
+    pairs = PairTables(cases=[0, 1, 2], tables=[[3.0, 1.0, 1.0, 0.0, 2.0, 1.0, 1.0, 0.0, 4.0]] * 3, confusion=[9.0] * 9)
+    points = Interval(1512.3, 1480.1, 1544.9)
+    lines = [
+        CalibratedLine(key=one.key, checks=None, judge=points, people=points, calibrated=points, worth=12.0)
+        for one in of_board.lines
+    ]
+    board = CalibratedInputs(opinions=4_000, people=40, cases=120, rate=0.7, lines=lines)
+    judges = [
+        JudgeInputs(
+            key=f"j{number}", name=f"A strict judge of support answers {number}", number=number, model="Large",
+            pairs=pairs, board=board, no_board="",
+        )
+        for number in range(5)
+    ]  # fmt: skip
+    return CampaignInputs(
+        review="r", title="Bills", run="run", template="Questions of customers about bills", version=3, audience="link",
+        plan="all", opinions_per_item=3, items=12_000, left_out={"failed": 12, "cut": 3}, expected_people=40, people=7,
+        most_of_a_network=6, set_aside=2, ended_by="owner", opened_at=NOW, ended_at=NOW, board=of_board,
+        agreement=AgreementInputs(reviews=1, opinions=4_000, people=pairs, checks=pairs, judges=judges),
+    )  # fmt: skip
+
 
 @pytest.mark.browser
+@pytest.mark.parametrize("kind", ["board", "campaign"])
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_report_of_many_long_names_prints_on_two_pages(language: str):
+def test_report_of_many_long_names_prints_on_two_pages(language: str, kind: str):
     names = {f"m{number:02}": f"Meta-Llama-3.1 Instruct {number} (70B)" for number in range(30)}
     lines = [
         line(
@@ -25,10 +65,11 @@ def test_report_of_many_long_names_prints_on_two_pages(language: str):
         )
         for place, key in enumerate(names)
     ]  # fmt: skip
-    subject = board(
+    of_board = board(
         *lines, board="side-by-side", effective_voters=3.0, votes_excluded=12, votes_counted=4000,
         to_add=DecidingVotes(12, "m01"), to_drop=DecidingVotes(3, "m01"),
     )  # fmt: skip
+    subject = of_board if kind == "board" else campaign(of_board)
     labels = {key: Label(name=name, version="3") for key, name in names.items()}
     question = "Which of our thirty models should answer questions of customers about bills in three languages?"
     stored = structs.replace(document(subject, names), labels=labels, question=question)
