@@ -34,7 +34,8 @@ def figures_of(subject: Inputs) -> Figures:
             figures = _of_run(subject)
         case CampaignInputs():
             figures = _of_board(subject.board)
-            cautions = [*cautions_of_campaign(subject), *figures.cautions]
+            of_board = [caution for caution in figures.cautions if caution.code != "few_voters"]
+            cautions = [*cautions_of_campaign(subject), *of_board]
             figures = structs.replace(figures, cautions=cautions)
     if subject.agreement is None:
         return figures

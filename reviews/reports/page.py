@@ -37,7 +37,9 @@ from reviews.reports.people import CHECKS, PEOPLE
 
 # Lines and differences of a page that is printed on two; the JSON has all of them.
 SHOWN_LINES, SHOWN_DIFFERENCES = 12, 8
-SHOWN_SOURCES, SHOWN_CALIBRATED = 5, 8
+# The same on a page with agreement, which has sources and the lines of a judge's board, too.
+LINES_BESIDE, DIFFERENCES_BESIDE = 10, 4
+SHOWN_SOURCES, SHOWN_CALIBRATED = 4, 5
 TICKS = 4
 
 
@@ -172,15 +174,19 @@ class ReportPage:
 
     @property
     def _shown(self) -> Sequence[Line]:
-        return self.document.figures.lines[:SHOWN_LINES]
+        return self.document.figures.lines[: LINES_BESIDE if self.document.figures.agreement else SHOWN_LINES]
 
     @property
     def more_lines(self) -> int:
-        return max(0, len(self.document.figures.lines) - SHOWN_LINES)
+        return len(self.document.figures.lines) - len(self._shown)
+
+    @property
+    def _most_differences(self) -> int:
+        return DIFFERENCES_BESIDE if self.document.figures.agreement else SHOWN_DIFFERENCES
 
     @property
     def more_differences(self) -> int:
-        return max(0, len(self.document.figures.differences) - SHOWN_DIFFERENCES)
+        return max(0, len(self.document.figures.differences) - self._most_differences)
 
     @property
     def cautions(self) -> list[str]:
@@ -208,7 +214,7 @@ class ReportPage:
 
     @property
     def differences(self) -> list[DifferenceRow]:
-        return [self._difference(one) for one in self.document.figures.differences[:SHOWN_DIFFERENCES]]
+        return [self._difference(one) for one in self.document.figures.differences[: self._most_differences]]
 
     @property
     def chart(self) -> Chart:

@@ -16,10 +16,9 @@ PEOPLE, CHECKS = "people", "checks"
 
 def agreement_figures(inputs: AgreementInputs) -> Iterator[AgreementFigure]:
     people = _pairs(inputs.people)
-    sources = [(judge.key, judge.pairs) for judge in inputs.judges]
     if figures := compare_with_people(people, None):
         yield _figure(PEOPLE, figures)
-    for source, tables in (*sources, (CHECKS, inputs.checks)):
+    for source, tables in ((CHECKS, inputs.checks), *((judge.key, judge.pairs) for judge in inputs.judges)):
         if figures := compare_with_people(_pairs(tables), people):
             yield _figure(source, figures)
 

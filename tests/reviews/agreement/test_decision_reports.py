@@ -62,7 +62,7 @@ def test_report_of_run_has_agreement_of_its_reviews(published: Review, run: Run,
     report = actions.report_on_run(owner=owner.user, run=run, question="Which one?")
     figures = read(report.document).figures
     assert [(one.source, one.opinions, round(one.raw.value, 3)) for one in figures.agreement] == [
-        ("people", 33, 0.333), (Judge.objects.get().public_id, 33, 0.667), ("checks", 33, 0.667),
+        ("people", 33, 0.333), ("checks", 33, 0.667), (Judge.objects.get().public_id, 33, 0.667),
     ]  # fmt: skip
     browser = make.browser(owner)
     assert "The longer one with people" in browser.get(page_of(report)).text
