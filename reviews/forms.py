@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from reviews.actions.lifecycle import CHANGEABLE, ReviewTerms
 from reviews.models import Review, Reviewer
+from reviews.stop_rule_fields import stop_rule_fields
 
 
 class MomentInput(forms.DateTimeInput):
@@ -68,12 +69,16 @@ class ReviewForm(forms.Form):
         ]
         if review.team_id is not None:
             del self.fields["expected_people"]
+        if review.state == Review.State.DRAFT:
+            fields, initial = stop_rule_fields(review)
+            self.fields, self.initial = {**self.fields, **fields}, {**self.initial, **initial}
         if review.state == Review.State.OPEN:
             self.fields = {name: field for name, field in self.fields.items() if name in CHANGEABLE}
 
     @property
     def terms(self) -> ReviewTerms:
-        return cast(ReviewTerms, self.cleaned_data)
+        unset = {"stop_level"} if self.cleaned_data.get("stop_level") is None else set()
+        return cast(ReviewTerms, {name: value for name, value in self.cleaned_data.items() if name not in unset})
 
 
 class JoinForm(forms.Form):

@@ -6,13 +6,16 @@ from leaderboard.payload_types import ResultPayload
 ReviewState = Literal["draft", "open", "closed", "withdrawn"]
 Audience = Literal["owner", "team", "members", "everyone", "link", "codes"]
 Plan = Literal["all", "regular", "adaptive"]
-Ending = Literal["owner", "deadline", "quota"]
+Ending = Literal["owner", "deadline", "quota", "decided"]
+Decision = Literal["better", "worse", "equal", "not_decided"]
 
 
 class ReviewPayload(TypedDict):
     """run, battle: null for people who are only asked; a second opinion has a battle. items: pairs of answers.
 
     team: only of a review of a team of yours. voted: your votes. asks_you: whether you may vote while takes_votes.
+    stop_share: 60 where 60 : 40 is a difference that matters; null without a stop rule. stop_level: percent.
+    contrasts: names of two models each, about which the rule decides.
     code: of the link, null while it is closed; only for those who manage the review.
     """
 
@@ -32,6 +35,9 @@ class ReviewPayload(TypedDict):
     expected_people: int | None
     repeats_percent: int
     least_seconds: int
+    stop_share: int | None
+    stop_level: int
+    contrasts: list[list[str]]
     opens_at: datetime | None
     closes_at: datetime | None
     opened_at: datetime | None
@@ -49,13 +55,36 @@ class ReviewPayload(TypedDict):
 
 
 class ReviewProgressPayload(TypedDict):
-    """opinions_wanted: until every pair has enough. under_way: battles that people have before them."""
+    """opinions_wanted: until every pair has enough. under_way: battles that people have before them.
+
+    contrasts: of the stop rule.
+    """
 
     opinions: int
     opinions_wanted: int
     under_way: int
     people: int
     knew_answers: int
+    contrasts: int
+    contrasts_decided: int
+
+
+class ContrastPayload(TypedDict):
+    """State of the stop rule about two models, after the people who ended.
+
+    mean: of preferences for the first model over people, ties as one half; null without people. low, high: bounds that
+    hold at all times together. decided_after: people.
+    """
+
+    first_model: str
+    second_model: str
+    decision: Decision
+    decided_after: int | None
+    people: int
+    opinions: int
+    mean: float | None
+    low: float
+    high: float
 
 
 class SpreadPayload(TypedDict):
@@ -82,6 +111,7 @@ class ReviewResultsPayload(TypedDict):
     excluded: dict[str, int]
     people: int
     most_of_a_network: int | None
+    contrasts: list[ContrastPayload]
     board: str
     snapshot: str | None
     computed_at: datetime | None

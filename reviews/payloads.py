@@ -2,13 +2,18 @@
 
 from typing import cast
 
+from django.db.models import Prefetch, prefetch_related_objects
+
 from accounts.actor import Actor
 from accounts.teams.roles import Right, teams_with
 from reviews import access
+from reviews.actions.contrasts import names_of, read_contrasts
 from reviews.boards import ReviewBoard
-from reviews.models import Review
+from reviews.models import Contrast, Review
 from reviews.payload_types import (
     Audience,
+    ContrastPayload,
+    Decision,
     Ending,
     Plan,
     ReviewPayload,
@@ -19,6 +24,8 @@ from reviews.payload_types import (
 )
 from reviews.queries import Progress, Totals
 from reviews.second_opinions.queries import Spread, read_spread
+
+CONTRASTS = Prefetch("contrasts", Contrast.objects.with_models())
 
 
 def review_payload(review: Review, actor: Actor, *, voted: int) -> ReviewPayload:
@@ -40,6 +47,9 @@ def review_payload(review: Review, actor: Actor, *, voted: int) -> ReviewPayload
         "expected_people": review.expected_people,
         "repeats_percent": review.repeats_percent,
         "least_seconds": review.least_seconds,
+        "stop_share": review.stop_share,
+        "stop_level": review.stop_level,
+        "contrasts": _contrasts(review),
         "opens_at": review.opens_at,
         "closes_at": review.closes_at,
         "opened_at": review.opened_at,
@@ -60,6 +70,13 @@ def review_payload(review: Review, actor: Actor, *, voted: int) -> ReviewPayload
     return payload
 
 
+def _contrasts(review: Review) -> list[list[str]]:
+    if not review.has_stop_rule:
+        return []
+    prefetch_related_objects([review], CONTRASTS)
+    return names_of(review.contrasts.all())
+
+
 def progress_payload(progress: Progress) -> ReviewProgressPayload:
     return {
         "opinions": progress.opinions,
@@ -67,6 +84,8 @@ def progress_payload(progress: Progress) -> ReviewProgressPayload:
         "under_way": progress.under_way,
         "people": progress.people_count,
         "knew_answers": progress.knew,
+        "contrasts": progress.contrasts,
+        "contrasts_decided": progress.decided,
     }
 
 
@@ -79,6 +98,7 @@ def results_payload(review: Review, totals: Totals, board: ReviewBoard) -> Revie
         "excluded": dict(totals.excluded),
         "people": totals.people,
         "most_of_a_network": review.most_of_a_network,
+        "contrasts": [contrast_payload(contrast) for contrast in read_contrasts(review)],
         "board": board.key,
         "snapshot": board.snapshot,
         "computed_at": board.computed_at,
@@ -87,6 +107,20 @@ def results_payload(review: Review, totals: Totals, board: ReviewBoard) -> Revie
     if review.battle_id is not None:
         payload["spread"] = spread_payload(read_spread(review))
     return payload
+
+
+def contrast_payload(contrast: Contrast) -> ContrastPayload:
+    return {
+        "first_model": contrast.first_model.full_slug,
+        "second_model": contrast.second_model.full_slug,
+        "decision": cast(Decision, contrast.decision),
+        "decided_after": contrast.decided_after,
+        "people": contrast.people,
+        "opinions": contrast.opinions,
+        "mean": contrast.mean,
+        "low": contrast.low,
+        "high": contrast.high,
+    }
 
 
 def spread_payload(spread: Spread) -> SpreadPayload:

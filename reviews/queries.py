@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum, Value
 from django.db.models.functions import Least
 from django.utils.translation import ngettext
 
 from accounts.actor import Actor
 from battles.models import Vote
 from reviews import access
+from reviews.actions.contrasts import decided_pairs, items_of
 from reviews.actions.joining import most_of_a_network
 from reviews.models import Review, ReviewBattle
 
@@ -52,13 +53,18 @@ def _minutes(ends: Sequence[datetime]) -> int | None:
 
 @dataclass(frozen=True)
 class Progress:
-    """wanted: opinions. under_way: battles that people have before them. people_count: those with a vote."""
+    """wanted: opinions. under_way: battles that people have before them. people_count: those with a vote.
+
+    contrasts: of the stop rule; those that are decided tell no winner.
+    """
 
     opinions: int
     wanted: int
     under_way: int
     people_count: int
     knew: int
+    contrasts: int = 0
+    decided: int = 0
 
     @property
     def percent(self) -> int:
@@ -71,9 +77,13 @@ def read_progress(review: Review) -> Progress:
     voted = review.battles.filter(battle__vote__isnull=False).aggregate(
         people=Count("person", distinct=True), knew=Count("pk", filter=Q(knew_answers=True))
     )
+    decided = decided_pairs(review)
+    missing = Value(most) - Least("opinions", most)
+    unasked = review.items.filter(items_of(decided)).aggregate(n=Sum(missing))["n"] or 0 if decided else 0
     return Progress(
-        opinions=sums["taken"] or 0, wanted=most * review.item_count, under_way=sums["leases"] or 0,
+        opinions=sums["taken"] or 0, wanted=most * review.item_count - unasked, under_way=sums["leases"] or 0,
         people_count=voted["people"], knew=voted["knew"],
+        contrasts=review.contrasts.count() if review.has_stop_rule else 0, decided=len(decided),
     )  # fmt: skip
 
 

@@ -1,12 +1,12 @@
-"""Rounds over reviews: leases that expired, deadlines."""
+"""Rounds over reviews: leases that expired, people who are away, deadlines."""
 
 from django.db import connection
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from common.sweeping import Step, Sweep
-from reviews.actions import close_due
-from reviews.models import Review, ReviewBattle
+from reviews.actions import close_due, end_away_people
+from reviews.models import Review, ReviewBattle, Reviewer
 from reviews.sql import read_sql
 
 
@@ -23,4 +23,8 @@ def _past_deadline() -> QuerySet[Review]:
     return Review.objects.past_deadline()
 
 
-sweep = Sweep(Step(_expired, _end_leases), Step(_past_deadline, close_due))
+def _away() -> QuerySet[Reviewer]:
+    return Reviewer.objects.away()
+
+
+sweep = Sweep(Step(_expired, _end_leases), Step(_away, end_away_people), Step(_past_deadline, close_due))

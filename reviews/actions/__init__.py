@@ -11,6 +11,7 @@ from reviews.actions.lifecycle import (
 )
 from reviews.actions.opinions import count_opinion, move_opinions
 from reviews.actions.people import set_aside, take_back
+from reviews.actions.stopping import end_away_people
 
 __all__ = [
     "change_review",
@@ -20,6 +21,7 @@ __all__ = [
     "count_opinion",
     "create_review",
     "delete_review",
+    "end_away_people",
     "find_by_code",
     "join_review",
     "move_opinions",

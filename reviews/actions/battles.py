@@ -1,6 +1,6 @@
 """The next blind battle of a person: drawn, leased, then shown."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import cast
 
@@ -18,8 +18,10 @@ from common.db.execution import violates
 from common.payload_types import JsonObject
 from common.rendering.blocking import render
 from reviews import access
+from reviews.actions.contrasts import decided_pairs
 from reviews.actions.people import note_reviewer
 from reviews.actions.repeats import draw_repeat, left_model_of_repeat
+from reviews.actions.stopping import wait_for
 from reviews.drawing import Cell, draw_cell, gains_of_pairs
 from reviews.errors import PersonSetAside, ReviewTakesNoVotes
 from reviews.models import Review, ReviewBattle, ReviewItem
@@ -44,6 +46,7 @@ def next_battle(actor: Actor, review: Review) -> Battle | None:
     if note_reviewer(actor, review).set_aside_at is not None:
         raise PersonSetAside
     drawn = _held(actor, review) or _draw(actor, review)
+    wait_for(review, actor.key)
     return None if drawn is None else _shown(actor, review, drawn)
 
 
@@ -90,14 +93,15 @@ def _draw(actor: Actor, review: Review) -> ReviewBattle | None:
         "last_case": last_case, "lease_s": ReviewBattle.LEASE.total_seconds(),
     }  # fmt: skip
     gains = partial(_gains, review) if review.plan == Review.Plan.ADAPTIVE else None
+    decided = decided_pairs(review)
     try:
         with transaction.atomic():
             again = draw_repeat(actor, review, last_case=last_case) if counts else None
         if again is not None:
             return ReviewBattle.objects.select_related(*_SHOWN).get(pk=again.pk)
-        drawn = _draw_of(parameters, gains)
+        drawn = _draw_of(parameters, gains, decided)
         if drawn is None and last_case is not None:  # nothing but the prompt of last time is left
-            drawn = _draw_of({**parameters, "last_case": None}, gains)
+            drawn = _draw_of({**parameters, "last_case": None}, gains, decided)
     except IntegrityError as error:
         if not violates(error, "a_person_has_one_battle_of_a_review_open"):
             raise
@@ -114,13 +118,18 @@ def _gains(review: Review, cells: Sequence[Cell]) -> Gains:
 
 
 def _draw_of(
-    parameters: dict[str, int | str | float | None], gains: Callable[[Sequence[Cell]], Gains] | None
+    parameters: dict[str, int | str | float | None],
+    gains: Callable[[Sequence[Cell]], Gains] | None,
+    decided: Collection[tuple[int, int]],
 ) -> int | None:
-    """Return the id of a new ReviewBattle."""
+    """Return the id of a new ReviewBattle. decided: pairs of models that are drawn no longer."""
     for _attempt in range(MAX_DRAWS):
         with connection.cursor() as cursor:
             cursor.execute(read_sql("cells_for_person.sql"), parameters)
-            cells = [Cell(number, (first, second), taken, room) for number, first, second, taken, room in cursor]
+            cells = [
+                Cell(number, (first, second), taken, room) for number, first, second, taken, room in cursor
+                if (first, second) not in decided
+            ]  # fmt: skip
             if not cells:
                 return None
             draw = draw_cell(cells, None if gains is None else gains(cells))

@@ -1,6 +1,7 @@
 """A review from its draft to its end. Every change of a state locks the review's row."""
 
 import secrets
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TypedDict, Unpack
 
@@ -13,6 +14,18 @@ from django.utils.translation import gettext as _
 from accounts.models import Team, User
 from benchmarks.models import Run
 from common.errors import InvalidInput
+from reviews.actions.contrasts import (
+    decided_pairs,
+    end_people,
+    evaluate,
+    find_pairs,
+    forget_people,
+    items_of,
+    names_of,
+    read_contrasts,
+    replace_contrasts,
+    require_items,
+)
 from reviews.actions.joining import make_codes, most_of_a_network
 from reviews.actions.pairs import read_pairs
 from reviews.errors import NothingToReview, ReviewState
@@ -23,6 +36,8 @@ BATCH = 2_000
 
 
 class ReviewTerms(TypedDict, total=False):
+    """contrasts: names of two models each. baseline: all other models are compared with it, too."""
+
     title: str
     instructions: str
     audience: str
@@ -35,6 +50,10 @@ class ReviewTerms(TypedDict, total=False):
     expected_people: int | None
     repeats_percent: int
     least_seconds: int
+    stop_share: int | None
+    stop_level: int
+    contrasts: Sequence[Sequence[str]]
+    baseline: str
     opens_at: datetime | None
     closes_at: datetime | None
 
@@ -48,9 +67,13 @@ def create_review(*, owner: User, run: Run, **terms: Unpack[ReviewTerms]) -> Rev
     _require_ended(run)
     defaults: dict[str, str] = {"audience": Review.Audience.MEMBERS if run.team_id is None else Review.Audience.TEAM}
     defaults["title"] = (run.name or run.version.template.name)[:120]
+    named, baseline = terms.pop("contrasts", []), terms.pop("baseline", "")
     review = Review(owner=owner, run=run, team=run.team, seed=secrets.randbits(32), **{**defaults, **terms})
-    _check(review, run.team)
-    review.save()
+    pairs = find_pairs(review, named, baseline)
+    _check(review, run.team, contrasts=len(pairs))
+    with transaction.atomic():
+        review.save()
+        replace_contrasts(review, pairs)
     review.refresh_from_db(fields=["created_at"])
     return review
 
@@ -64,20 +87,36 @@ def _require_ended(run: Run) -> None:
 def change_review(review: Review, **terms: Unpack[ReviewTerms]) -> Review:
     """Raises ReviewState for terms that people are already asked under, and InvalidInput."""
     stored = Review.objects.lock(review.pk)
+    contrasts = _changed_contrasts(stored, terms)
     changed = {name for name, value in terms.items() if getattr(stored, name) != value}
-    if stored.state == Review.State.OPEN and not changed <= CHANGEABLE:
+    if stored.state == Review.State.OPEN and (contrasts is not None or not changed <= CHANGEABLE):
         raise ReviewState(_("An open review changes only its title and its deadline."))
-    if changed and stored.state not in (Review.State.DRAFT, Review.State.OPEN):
+    if (changed or contrasts is not None) and stored.state not in (Review.State.DRAFT, Review.State.OPEN):
         raise ReviewState
     for name in changed:
         setattr(stored, name, terms[name])  # type: ignore[literal-required]
-    _check(stored, stored.team)
+    pairs = None if contrasts is None else find_pairs(stored, *contrasts)
+    _check(stored, stored.team, contrasts=stored.contrasts.count() if pairs is None else len(pairs))
     if changed:
         stored.save(update_fields=sorted(changed))
+    if pairs is not None:
+        replace_contrasts(stored, pairs)
     return stored
 
 
-def _check(review: Review, team: Team | None) -> None:
+def _changed_contrasts(review: Review, terms: ReviewTerms) -> tuple[Sequence[Sequence[str]], str] | None:
+    """Take names of contrasts and the baseline from the terms; None if they are as stored. No rule has none."""
+    named, baseline = terms.pop("contrasts", None), terms.pop("baseline", "")
+    stored = names_of(read_contrasts(review))
+    if named is None:
+        is_ended = terms.get("stop_share", review.stop_share) is None
+        named = [] if is_ended and not baseline else stored
+    if not baseline and {tuple(pair) for pair in named} == {tuple(pair) for pair in stored}:
+        return None
+    return named, baseline
+
+
+def _check(review: Review, team: Team | None, *, contrasts: int) -> None:
     """Raise InvalidInput for terms that contradict each other."""
     problems: dict[str, list[str]] = {}
     if (review.audience in Review.OF_TEAMS) != (team is not None) and review.audience != Review.Audience.OWNER:
@@ -88,6 +127,7 @@ def _check(review: Review, team: Team | None) -> None:
         problems["audience"] = [_("The template is held out: others must not see its questions.")]
     if review.audience in Review.JOINED and review.expected_people is None:
         problems["expected_people"] = [_("Say how many people you expect: no more can join.")]
+    problems |= _problems_of_rule(review, contrasts)
     if review.closes_at is not None:
         if review.closes_at <= timezone.now():
             problems["closes_at"] = [_("Choose a time in the future.")]
@@ -97,13 +137,24 @@ def _check(review: Review, team: Team | None) -> None:
         raise InvalidInput(fields=problems)
 
 
+def _problems_of_rule(review: Review, contrasts: int) -> dict[str, list[str]]:
+    if review.stop_share is None:
+        sentence = _("Say which difference matters, 60 : 40 for example, or choose no pairs for the stop rule.")
+        return {"stop_share": [sentence]} if contrasts else {}
+    if review.plan == Review.Plan.ADAPTIVE:
+        return {"stop_share": [_("This plan looks at who leads, so it has no stop rule. Choose another plan.")]}
+    if not contrasts:
+        return {"contrasts": [_("Choose the pairs of models, or the baseline, about which the stop rule decides.")]}
+    return {}
+
+
 @transaction.atomic
 def open_review(review: Review) -> Review:
     """Store the pairs and take votes. Raises ReviewState, NothingToReview and InvalidInput."""
     review = Review.objects.lock(review.pk)
     if review.state != Review.State.DRAFT or review.run is None:
         raise ReviewState
-    _check(review, review.team)
+    _check(review, review.team, contrasts=review.contrasts.count())
     _require_ended(Run.objects.lock(review.run.pk))  # nor is it asked again meanwhile
     pairs = read_pairs(review)
     if not pairs.items:
@@ -112,6 +163,7 @@ def open_review(review: Review) -> Review:
         sentence = _("A review has at most %(most)s pairs, this one would have %(n)s. Choose the smaller plan.")
         raise NothingToReview(sentence % {"most": Review.MAX_ITEMS, "n": len(pairs.items)})
     ReviewItem.objects.bulk_create(pairs.items, batch_size=BATCH)
+    require_items(review)
     review.item_count = len(pairs.items)
     review.left_out = {reason: n for reason, n in pairs.left_out.items() if n}
     review.state, review.opened_at = Review.State.OPEN, timezone.now()
@@ -129,8 +181,20 @@ def close_review(review: Review, *, by: Review.Ending = Review.Ending.OWNER) -> 
     review.state, review.ended_by, review.ended_at = Review.State.CLOSED, by, timezone.now()
     review.code, review.most_of_a_network = "", most_of_a_network(review)
     review.save(update_fields=["state", "ended_by", "ended_at", "code", "most_of_a_network"])
+    _end_everyone(review)
     publish_after_commit(review)
     return review
+
+
+def _end_everyone(review: Review) -> None:
+    """End people who are under way; those of a review that its owner ends do not move the stop rule."""
+    if not review.has_stop_rule:
+        return
+    if review.ended_by in (Review.Ending.DEADLINE, Review.Ending.QUOTA):
+        end_people(review.reviewers.all())
+    else:
+        forget_people(review)
+    evaluate(review)  # votes may have been excluded since the last end
 
 
 def close_due() -> None:
@@ -140,8 +204,9 @@ def close_due() -> None:
 
 
 def close_complete(review: Review) -> None:
-    """Close the review if every pair has its opinions."""
-    if not review.items.filter(opinions__lt=review.opinions_per_item).exists():
+    """Close the review if every pair has its opinions, except for those that are drawn no longer."""
+    drawn = review.items.exclude(items_of(decided_pairs(review)))
+    if not drawn.filter(opinions__lt=review.opinions_per_item).exists():
         _close_if_open(review, Review.Ending.QUOTA)
 
 
@@ -167,6 +232,7 @@ def withdraw_review(review: Review) -> Review:
         raise ReviewState
     review.state, review.ended_at, review.code = Review.State.WITHDRAWN, timezone.now(), ""
     review.save(update_fields=["state", "ended_at", "code"])
+    forget_people(review)
     return review
 
 

@@ -10,6 +10,7 @@ from accounts.actor import Actor
 from battles.models import Battle, Vote
 from reviews import access
 from reviews.actions.lifecycle import close_complete
+from reviews.actions.stopping import end_if_done, wait_for
 from reviews.errors import ReviewTakesNoVotes
 from reviews.models import ReviewBattle, Reviewer, ReviewItem
 
@@ -40,8 +41,11 @@ def count_opinion(vote: Vote) -> None:
     if reason:
         vote.excluded_reason = reason
         vote.save(update_fields=["excluded_reason"])
+    else:
+        wait_for(drawn.review, drawn.person, begins=True)
     moved = {"leases": F("leases") - released, "opinions": F("opinions") + counted}
     ReviewItem.objects.filter(pk=drawn.review_item_id).update(**moved)
+    transaction.on_commit(partial(end_if_done, drawn.review, drawn.person))
     transaction.on_commit(partial(close_complete, drawn.review))
 
 

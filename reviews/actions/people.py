@@ -11,6 +11,7 @@ from accounts.models import User
 from battles.models import Vote, VoteQuerySet
 from common.payload_types import JsonObject
 from leaderboard.counting.vote_changes import exclude_votes, include_votes
+from reviews.actions.stopping import apply_rule
 from reviews.errors import ReviewState
 from reviews.models import Review, ReviewBattle, Reviewer
 
@@ -39,6 +40,7 @@ def set_aside(reviewer: Reviewer, *, by: User, because: str, evidence: JsonObjec
     _mark(stored, timezone.now(), by, because, evidence)
     votes = _votes_of(stored).filter(excluded_reason="")
     exclude_votes(votes, reason=SET_ASIDE, by=by, because=because or "set aside by the owner of the review")
+    apply_rule(stored.review)
     return stored
 
 
@@ -51,6 +53,7 @@ def take_back(reviewer: Reviewer, *, by: User) -> Reviewer:
     _mark(stored, None, None, "", {})
     votes = _votes_of(stored).filter(excluded_reason=SET_ASIDE)
     include_votes(votes, by=by, because="taken back by the owner of the review")
+    apply_rule(stored.review)
     return stored
 
 
@@ -60,9 +63,7 @@ def leave_out_second_votes(*, before: str, after: str) -> None:
     counted = ended.filter(person=after, review_item=OuterRef("review_item"))
     second = ended.filter(Exists(counted), person=before)
     votes = Vote.objects.filter(battle__in=second.values("battle"))
-    _move_opinions(
-        exclude_votes(votes, reason=Vote.ExcludedReason.REPEATED, because="voted before signing in, too"), -1
-    )
+    exclude_votes(votes, reason=Vote.ExcludedReason.REPEATED, because="voted before signing in, too")
 
 
 def _lock(reviewer: Reviewer) -> Reviewer:

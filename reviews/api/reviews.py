@@ -30,7 +30,7 @@ from reviews.errors import ResultsHidden
 from reviews.exports import opinions_response
 from reviews.models import Review
 from reviews.payload_types import ReviewPayload, ReviewProgressPayload, ReviewResultsPayload
-from reviews.payloads import progress_payload, results_payload, review_payload
+from reviews.payloads import CONTRASTS, progress_payload, results_payload, review_payload
 from reviews.queries import read_progress, read_totals, voted_by
 from reviews.second_opinions.actions import ask_others
 
@@ -48,7 +48,8 @@ class ReviewViewSet(ViewSet):
 
     def list(self, request: Request) -> PayloadResponse[Page[ReviewPayload]]:
         actor = actor_of(request)
-        reviews = access.listed_reviews(actor).select_related("run", "team", "battle").order_by("-created_at", "-pk")
+        listed = access.listed_reviews(actor).select_related("run", "team", "battle").prefetch_related(CONTRASTS)
+        reviews = listed.order_by("-created_at", "-pk")
 
         def payloads(page: list[Review]) -> list[ReviewPayload]:
             voted = voted_by(actor, page)

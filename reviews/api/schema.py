@@ -28,7 +28,8 @@ OPERATIONS: Operations = {
         summary="Make a review of a run",
         description="People compare the run's stored answers two by two, without names; no model is called. A draft "
         "takes votes after `open/`, or at once with `open`. Pairs are whole answers to the same prompt, none of which "
-        "names its model. A review of a team's run asks the owner or the team.",
+        "names its model. A review of a team's run asks the owner or the team. With `stop_share` and `contrasts` it "
+        "ends as soon as its stop rule has decided about each pair of models.",
         takes=NewReviewSerializer,
         example={"run": "2jUQ7iGJ4w8cBCQAZ3kXhA", **_TERMS},
         refuses=(NotFound, NotAllowed, errors.ReviewState, errors.NothingToReview),
@@ -61,7 +62,7 @@ OPERATIONS: Operations = {
     ),
     (ReviewViewSet, "progress"): Operation(
         summary="Progress of a review",
-        description="For those who manage it. It tells no winner.",
+        description="For those who manage it. It tells no winner: pairs decided by the stop rule may be equal.",
         refuses=(NotAllowed,),
     ),
     (ReviewViewSet, "results"): Operation(

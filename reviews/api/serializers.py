@@ -7,7 +7,11 @@ from reviews.models import DecisionReport, Review, Reviewer
 
 
 class ReviewTermsSerializer(serializers.Serializer[None]):
-    """most_per_person, opens_at, closes_at: null for none. expected_people: needed for `link` and `codes`."""
+    """most_per_person, opens_at, closes_at: null for none. expected_people: needed for `link` and `codes`.
+
+    stop_share: 60 for 60 : 40, null for no stop rule. contrasts: slugs of two models each; baseline: slug of one with
+    which all others are compared, too.
+    """
 
     title = serializers.CharField(max_length=Review.MAX_TITLE, required=False)
     instructions = serializers.CharField(max_length=Review.MAX_INSTRUCTIONS, allow_blank=True, required=False)
@@ -23,6 +27,15 @@ class ReviewTermsSerializer(serializers.Serializer[None]):
     )
     repeats_percent = serializers.IntegerField(min_value=0, max_value=Review.MAX_REPEATS_PERCENT, required=False)
     least_seconds = serializers.IntegerField(min_value=0, max_value=Review.MAX_LEAST_SECONDS, required=False)
+    stop_share = serializers.IntegerField(
+        min_value=Review.MIN_STOP_SHARE, max_value=Review.MAX_STOP_SHARE, allow_null=True, required=False
+    )
+    stop_level = serializers.IntegerField(min_value=1, max_value=Review.MAX_STOP_LEVEL, required=False)
+    contrasts = serializers.ListField(
+        child=serializers.ListField(child=serializers.CharField(max_length=120), min_length=2, max_length=2),
+        max_length=Review.MAX_CONTRASTS, required=False,
+    )  # fmt: skip
+    baseline = serializers.CharField(max_length=120, allow_blank=True, required=False)
     opens_at = serializers.DateTimeField(allow_null=True, required=False)
     closes_at = serializers.DateTimeField(allow_null=True, required=False)
 

@@ -1,5 +1,15 @@
 from reviews.models.people import PersonalCode, Reviewer
 from reviews.models.reports import DecisionReport
 from reviews.models.reviews import Review, ReviewBattle, ReviewItem, RunReader
+from reviews.models.stop_rule import Contrast
 
-__all__ = ["DecisionReport", "PersonalCode", "Review", "ReviewBattle", "ReviewItem", "Reviewer", "RunReader"]
+__all__ = [
+    "Contrast",
+    "DecisionReport",
+    "PersonalCode",
+    "Review",
+    "ReviewBattle",
+    "ReviewItem",
+    "Reviewer",
+    "RunReader",
+]

@@ -1,11 +1,18 @@
 """People of a review, and codes that let one person in."""
 
+import pgtrigger
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
 from reviews.models.reviews import Review
+
+
+class ReviewerQuerySet(models.QuerySet["Reviewer"]):
+    def away(self) -> "ReviewerQuerySet":
+        """Filter to people of open reviews who have not come back for their next battle."""
+        return self.filter(away_at__lt=Now(), review__state=Review.State.OPEN)
 
 
 class Reviewer(models.Model):
@@ -20,17 +27,38 @@ class Reviewer(models.Model):
     # Keyed monthly hash (common.client_ip) of people by link or codes; deleted after some time.
     network = models.CharField(max_length=32, blank=True)
     joined_at = models.DateTimeField(db_default=Now())
+    # Of a review with a stop rule: when the person counts as away, from the first counted vote until the end; and the
+    # end, after which no opinion of theirs moves the rule.
+    away_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
     # The owner left the person's votes out; evidence: as they saw it then.
     set_aside_at = models.DateTimeField(null=True)
     set_aside_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     because = models.CharField(max_length=MAX_BECAUSE, blank=True)
     evidence = models.JSONField(default=dict)
 
+    objects = ReviewerQuerySet.as_manager()
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["review", "person"], name="a_person_joins_a_review_once"),
+            models.CheckConstraint(
+                condition=Q(away_at=None) | Q(ended_at=None), name="a_person_who_ended_is_not_waited_for"
+            ),
         ]
-        indexes = [models.Index(fields=["joined_at"], name="reviewers_with_networks", condition=~Q(network=""))]
+        indexes = [
+            models.Index(fields=["joined_at"], name="reviewers_with_networks", condition=~Q(network="")),
+            models.Index(fields=["away_at"], name="reviewers_under_way", condition=Q(away_at__isnull=False)),
+        ]
+        triggers = [
+            pgtrigger.Protect(
+                name="the_first_end_of_a_person_stands",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Condition(
+                    "OLD.ended_at IS NOT NULL AND OLD.ended_at IS DISTINCT FROM NEW.ended_at"
+                ),
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.review_id} {self.person}"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
     from reviews.models.people import PersonalCode, Reviewer
+    from reviews.models.stop_rule import Contrast
 
 _RUN_OF_ANOTHER_PLACE = """NEW.run_id IS NOT NULL AND NOT EXISTS (
         SELECT FROM benchmarks_run AS run WHERE run.id = NEW.run_id AND run.team_id IS NOT DISTINCT FROM NEW.team_id
@@ -44,7 +45,7 @@ _BATTLE_OF_ANOTHER_REVIEW = """NEW.battle_id IS NOT NULL AND NOT EXISTS (
 TERMS = [
     "instructions", "audience", "plan", "opinions_per_item", "most_per_person", "takes_ties",
     "takes_both_bad", "hides_results", "seed", "opens_at", "item_count", "left_out", "expected_people",
-    "repeats_percent", "least_seconds",
+    "repeats_percent", "least_seconds", "stop_share", "stop_level",
 ]  # fmt: skip
 
 
@@ -109,9 +110,11 @@ class Review(models.Model):
         OWNER = "owner", _("closed early by its owner")
         DEADLINE = "deadline", _("closed at its deadline")
         QUOTA = "quota", _("closed when every pair had its opinions")
+        DECIDED = "decided", _("closed by its stop rule: every comparison was decided")
 
     MAX_OPINIONS, MAX_ITEMS, MAX_TITLE, MAX_INSTRUCTIONS = 50, 50_000, 120, 5_000
     MAX_PEOPLE, MAX_REPEATS_PERCENT, MAX_LEAST_SECONDS = 2_000, 30, 60
+    MIN_STOP_SHARE, MAX_STOP_SHARE, MAX_STOP_LEVEL, MAX_CONTRASTS = 51, 95, 20, 50
 
     # Why pairs are left out, in the order in which reasons are given where several hold.
     LEFT_OUT = {
@@ -149,6 +152,10 @@ class Review(models.Model):
     repeats_percent = models.PositiveSmallIntegerField(default=_repeats_percent)
     # A vote that comes sooner after its battle does not count.
     least_seconds = models.PositiveSmallIntegerField(default=_least_seconds)
+    # Share of preferences (%) from which on a difference matters, 60 for 60 : 40; null without a stop rule.
+    stop_share = models.PositiveSmallIntegerField(null=True, blank=True)
+    # Chance (%) that any of the contrasts is decided wrongly.
+    stop_level = models.PositiveSmallIntegerField(default=5)
     # Nothing but progress is shown before the close, to the owner neither.
     hides_results = models.BooleanField(default=True)
     opens_at = models.DateTimeField(null=True, blank=True)
@@ -175,6 +182,7 @@ class Review(models.Model):
         battles: RelatedManager["ReviewBattle"]
         reviewers: RelatedManager["Reviewer"]
         personal_codes: RelatedManager["PersonalCode"]
+        contrasts: RelatedManager["Contrast"]
 
     class Meta:
         constraints = [
@@ -193,6 +201,13 @@ class Review(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(repeats_percent__lte=30, least_seconds__lte=60), name="quality_of_votes_is_within_bounds"
+            ),
+            models.CheckConstraint(
+                condition=Q(stop_share=None) | Q(stop_share__range=(51, 95), stop_level__range=(1, 20)),
+                name="a_stop_rule_has_a_difference_and_a_level",
+            ),
+            models.CheckConstraint(
+                condition=Q(stop_share=None) | ~Q(plan="adaptive"), name="a_plan_that_looks_at_winners_has_no_stop_rule"
             ),
             models.CheckConstraint(
                 condition=Q(code="") | Q(state="open", audience="link"), name="a_code_is_of_an_open_review_by_link"
@@ -260,6 +275,16 @@ class Review(models.Model):
     @property
     def is_joined(self) -> bool:
         return self.audience in self.JOINED
+
+    @property
+    def has_stop_rule(self) -> bool:
+        return self.stop_share is not None
+
+    @property
+    def stop_odds(self) -> str:
+        """Return the difference that matters, as “60 : 40”."""
+        share = self.stop_share or 0
+        return f"{share} : {100 - share}"
 
     @property
     def left_out_sentences(self) -> list[tuple[int, str]]:

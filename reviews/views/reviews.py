@@ -20,6 +20,7 @@ from benchmarks.views.pages import PageRequest, member_of, redirect_to
 from common.errors import ArenaError, NotAllowed
 from leaderboard.boards.table import tables
 from reviews import access, actions
+from reviews.actions.contrasts import read_contrasts
 from reviews.boards import read_review_board
 from reviews.codes import shown_code
 from reviews.evidence import NetworkPeople, read_networks
@@ -100,6 +101,7 @@ def show(request: PageRequest, public_id: str) -> HttpResponse:
         "knows": access.knows_answers(request.actor, review),
         "own": read_own(request.actor, review),
         "is_done": "done" in request.GET,
+        "contrasts": read_contrasts(review),
     }
     return render(request, "reviews/review.html", context)
 
@@ -138,6 +140,7 @@ def results(request: PageRequest, public_id: str) -> HttpResponse:
         context["totals"] = totals = read_totals(review)
         context["came_by"] = joined_sentence(review, totals.people)
         context["reads_opinions"] = access.reads_opinions(request.actor, review)
+        context["contrasts"] = read_contrasts(review)
     return render(request, "reviews/results.html", context)
 
 
@@ -158,7 +161,7 @@ def settings(request: PageRequest, public_id: str) -> HttpResponse:
             return redirect_to(request, review.settings_url)
     context = {
         "review": review, "form": form, "progress": read_progress(review), "left_out": review.left_out_sentences,
-        "joining": _joining(request, review) if review.is_joined else None,
+        "joining": _joining(request, review) if review.is_joined else None, "contrasts": read_contrasts(review),
     }  # fmt: skip
     return render(request, "reviews/settings.html", context, status=422 if form.is_bound else 200)
 

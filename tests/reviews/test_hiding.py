@@ -113,6 +113,9 @@ def test_nothing_tells_the_leader_before_the_close(review: Review, owner: Actor)
     refused = browser.get(f"/api/v1/reviews/{review.public_id}/results/")
     assert (refused.status_code, refused.json()["code"]) == (409, "results_hidden")
     progress = browser.get(f"/api/v1/reviews/{review.public_id}/progress/").json()
-    assert progress == {"opinions": 3, "opinions_wanted": 7, "under_way": 0, "people": 3, "knew_answers": 0}
+    assert progress == {
+        "opinions": 3, "opinions_wanted": 7, "under_way": 0, "people": 3, "knew_answers": 0, "contrasts": 0,
+        "contrasts_decided": 0,
+    }  # fmt: skip
     assert "Gazelle" not in browser.get(review.settings_url).content.decode()
     assert browser.get(f"/leaderboard/?board=review:{review.public_id}").status_code == 404

@@ -440,7 +440,8 @@ def ask_about_reviews(ask: Callable[..., Any], client: Client, owner: User) -> N
     run = samples.sample(owner, LanguageModel.objects.filter(slug__in=["ada", "bob"])).run
     path, terms = "reviews/{public_id}/", {"title": "Which capital?", "closes_at": None, "plan": "regular"}
     made = ask("post", "reviews/", {"run": run.public_id, **terms})["id"]
-    ask("patch", path, {"hides_results": True}, public_id=made)
+    rule = {"stop_share": 60, "stop_level": 5, "contrasts": [["ada", "bob"]], "baseline": ""}
+    assert ask("patch", path, {"hides_results": True, **rule}, public_id=made)["contrasts"] == [["ada", "bob"]]
     assert ask("post", f"{path}open/", public_id=made)["items"] == 7
     battle = ask("post", f"{path}next/", public_id=made)
     assert (battle["mode"], battle["sides"]) == ("review", None)
@@ -449,7 +450,8 @@ def ask_about_reviews(ask: Callable[..., Any], client: Client, owner: User) -> N
     ask("get", path, public_id=made)
     assert ask("get", "reviews/")["count"] == 1
     ask("post", f"{path}close/", public_id=made)
-    assert ask("get", f"{path}results/", public_id=made)["excluded"] == {"knew_answers": 1}
+    results = ask("get", f"{path}results/", public_id=made)
+    assert (results["excluded"], results["contrasts"][0]["decision"]) == ({"knew_answers": 1}, "not_decided")
     assert ask("get", f"{path}agreement/", public_id=made)["opinions"] == 0
     for ending in ("jsonl", "csv", "parquet"):
         ask("get", f"{path}export.{{ending}}", public_id=made, ending=ending)

@@ -1,0 +1,46 @@
+"""Ends of people in a review with a stop rule, which is evaluated at each end."""
+
+from django.db import transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from reviews.actions.contrasts import end_people, evaluate
+from reviews.actions.lifecycle import close_review
+from reviews.models import Review, ReviewBattle, Reviewer
+
+
+def wait_for(review: Review, person: str, *, begins: bool = False) -> None:
+    """Move the time at which the person counts as away. begins: also for a person without counted votes so far."""
+    if review.has_stop_rule:
+        under_way = Reviewer.objects.filter(review=review, person=person, ended_at=None)
+        waited_for = under_way if begins else under_way.filter(away_at__isnull=False)
+        waited_for.update(away_at=timezone.now() + ReviewBattle.LEASE)
+
+
+def end_if_done(review: Review, person: str) -> None:
+    """End a person who has voted on all pairs or as often as one may."""
+    if not review.has_stop_rule:
+        return
+    voted = ReviewBattle.objects.filter(review=review, person=person, ended_at__isnull=False, repeats=None).count()
+    if voted >= min(review.item_count, review.most_per_person or review.item_count):
+        _end(review.pk, Q(person=person))
+
+
+def end_away_people() -> None:
+    reviews = Reviewer.objects.away().order_by("review").values_list("review", flat=True).distinct()
+    for review in list(reviews):
+        _end(review, Q(away_at__lt=Now()))
+
+
+@transaction.atomic
+def _end(review_id: int, people: Q) -> None:
+    review = Review.objects.lock(review_id)
+    if review.state == Review.State.OPEN and end_people(Reviewer.objects.filter(people, review=review)):
+        apply_rule(review)
+
+
+def apply_rule(review: Review) -> None:
+    """Decide the contrasts anew, and close the review if all are decided. Needs its lock."""
+    if evaluate(review) and review.state == Review.State.OPEN:
+        close_review(review, by=Review.Ending.DECIDED)
