@@ -14,8 +14,7 @@ class ReviewPayload(TypedDict):
     """run, battle: null for people who are only asked; a second opinion has a battle. items: pairs of answers.
 
     team: only of a review of a team of yours. voted: your votes. asks_you: whether you may vote while takes_votes.
-    stop_share: 60 where 60 : 40 is a difference that matters; null without a stop rule. stop_level: percent.
-    contrasts: names of two models each, about which the rule decides.
+    stop_share: 60 for 60 : 40, null without a stop rule. contrasts: slugs of two models each.
     code: of the link, null while it is closed; only for those who manage the review.
     """
 
@@ -55,10 +54,7 @@ class ReviewPayload(TypedDict):
 
 
 class ReviewProgressPayload(TypedDict):
-    """opinions_wanted: until every pair has enough. under_way: battles that people have before them.
-
-    contrasts: of the stop rule.
-    """
+    """opinions_wanted: until every pair has enough. under_way: battles that people have before them."""
 
     opinions: int
     opinions_wanted: int
@@ -70,11 +66,7 @@ class ReviewProgressPayload(TypedDict):
 
 
 class ContrastPayload(TypedDict):
-    """State of the stop rule about two models, after the people who ended.
-
-    mean: of preferences for the first model over people, ties as one half; null without people. low, high: bounds that
-    hold at all times together. decided_after: people.
-    """
+    """mean: over people who ended, of votes for the first model; null without people. low, high: its bounds."""
 
     first_model: str
     second_model: str

@@ -53,10 +53,7 @@ def _minutes(ends: Sequence[datetime]) -> int | None:
 
 @dataclass(frozen=True)
 class Progress:
-    """wanted: opinions. under_way: battles that people have before them. people_count: those with a vote.
-
-    contrasts: of the stop rule; those that are decided tell no winner.
-    """
+    """wanted: opinions. under_way: battles that people have before them. people_count: those with a vote."""
 
     opinions: int
     wanted: int

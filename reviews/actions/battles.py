@@ -122,7 +122,7 @@ def _draw_of(
     gains: Callable[[Sequence[Cell]], Gains] | None,
     decided: Collection[tuple[int, int]],
 ) -> int | None:
-    """Return the id of a new ReviewBattle. decided: pairs of models that are drawn no longer."""
+    """Return the id of a new ReviewBattle. decided: pairs that are drawn no longer."""
     for _attempt in range(MAX_DRAWS):
         with connection.cursor() as cursor:
             cursor.execute(read_sql("cells_for_person.sql"), parameters)

@@ -1,4 +1,4 @@
-"""Contrasts of a review's stop rule: named in the draft, decided by the people who ended."""
+"""Contrasts of a review's stop rule."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -29,7 +29,7 @@ def models_of(review: Review) -> list[LanguageModel]:
 def find_pairs(
     review: Review, named: Iterable[Sequence[str]], baseline: str = ""
 ) -> list[tuple[LanguageModel, LanguageModel]]:
-    """Return the named pairs, and those of all other models with the baseline. Raises InvalidInput."""
+    """Return the named pairs, and the others with the baseline. Raises InvalidInput."""
     models = {model.full_slug: model for model in models_of(review)}
     wanted = [(first, second) for first, second in named]
     if baseline:
@@ -47,7 +47,6 @@ def find_pairs(
 
 
 def replace_contrasts(review: Review, pairs: Iterable[tuple[LanguageModel, LanguageModel]]) -> None:
-    """Store the contrasts of a draft."""
     review.contrasts.all().delete()
     Contrast.objects.bulk_create(
         [Contrast(review=review, first_model=first, second_model=second) for first, second in pairs]
@@ -55,7 +54,6 @@ def replace_contrasts(review: Review, pairs: Iterable[tuple[LanguageModel, Langu
 
 
 def read_contrasts(review: Review) -> list[Contrast]:
-    """Return the contrasts with their models, in the order of the terms."""
     return list(Contrast.objects.with_models().filter(review=review)) if review.has_stop_rule else []
 
 
@@ -64,7 +62,7 @@ def names_of(contrasts: Iterable[Contrast]) -> list[list[str]]:
 
 
 def require_items(review: Review) -> None:
-    """Raise InvalidInput if no question has whole answers of both models of a contrast."""
+    """Raises InvalidInput for a contrast without pairs of answers."""
     shown = ReviewItem.objects.filter(review=review).values_list("first_model", "second_model").distinct()
     pairs = {(min(pair), max(pair)) for pair in shown}
     for contrast in read_contrasts(review):
@@ -75,7 +73,7 @@ def require_items(review: Review) -> None:
 
 
 def decided_pairs(review: Review) -> set[tuple[int, int]]:
-    """Return ids of models in ascending order; their items are drawn no longer."""
+    """Return ids of models in ascending order, whose items are drawn no longer."""
     if not review.has_stop_rule:
         return set()
     decided = Contrast.objects.filter(review=review).exclude(decision=Contrast.Decision.NOT_DECIDED)
@@ -83,7 +81,7 @@ def decided_pairs(review: Review) -> set[tuple[int, int]]:
 
 
 def items_of(pairs: Collection[tuple[int, int]]) -> Q:
-    """Return the condition of items of these pairs of models, which is true of none without pairs."""
+    """Return the condition that is true of items of these pairs."""
     condition = Q(pk__in=[])
     for pair in pairs:
         condition |= Q(first_model__in=pair, second_model__in=pair)
@@ -91,7 +89,7 @@ def items_of(pairs: Collection[tuple[int, int]]) -> Q:
 
 
 def evaluate(review: Review) -> bool:
-    """Decide each contrast anew by the people who ended; return whether all are decided. Needs the review's lock."""
+    """Decide each contrast anew; return whether all are decided. Needs the review's lock."""
     if review.stop_share is None:
         return False
     contrasts = list(review.contrasts.order_by("pk"))
@@ -108,7 +106,7 @@ def evaluate(review: Review) -> bool:
 
 
 def end_people(people: QuerySet[Reviewer]) -> int:
-    """Note the end of those who are under way; return their number. Needs the review's lock."""
+    """Note the end of people under way; return their number. Needs the review's lock."""
     under_way = people.filter(away_at__isnull=False).order_by("pk")
     # A vote locks its person: one that comes now waits, and is later than the end.
     found = list(under_way.select_for_update().values_list("pk", flat=True))
@@ -116,7 +114,6 @@ def end_people(people: QuerySet[Reviewer]) -> int:
 
 
 def forget_people(review: Review) -> None:
-    """Wait no longer for people under way: they do not move the rule."""
     review.reviewers.filter(away_at__isnull=False).update(away_at=None)
 
 

@@ -36,7 +36,7 @@ BATCH = 2_000
 
 
 class ReviewTerms(TypedDict, total=False):
-    """contrasts: names of two models each. baseline: all other models are compared with it, too."""
+    """contrasts: slugs of two models each. baseline: of one that all others are compared with."""
 
     title: str
     instructions: str
@@ -105,7 +105,7 @@ def change_review(review: Review, **terms: Unpack[ReviewTerms]) -> Review:
 
 
 def _changed_contrasts(review: Review, terms: ReviewTerms) -> tuple[Sequence[Sequence[str]], str] | None:
-    """Take names of contrasts and the baseline from the terms; None if they are as stored. No rule has none."""
+    """Take contrasts and baseline from the terms; None if they are as stored."""
     named, baseline = terms.pop("contrasts", None), terms.pop("baseline", "")
     stored = names_of(read_contrasts(review))
     if named is None:
@@ -187,9 +187,9 @@ def close_review(review: Review, *, by: Review.Ending = Review.Ending.OWNER) -> 
 
 
 def _end_everyone(review: Review) -> None:
-    """End people who are under way; those of a review that its owner ends do not move the stop rule."""
     if not review.has_stop_rule:
         return
+    # The owner may have seen results, so people under way at the owner's close do not move the rule.
     if review.ended_by in (Review.Ending.DEADLINE, Review.Ending.QUOTA):
         end_people(review.reviewers.all())
     else:
@@ -204,7 +204,7 @@ def close_due() -> None:
 
 
 def close_complete(review: Review) -> None:
-    """Close the review if every pair has its opinions, except for those that are drawn no longer."""
+    """Close the review if every pair that is still drawn has its opinions."""
     drawn = review.items.exclude(items_of(decided_pairs(review)))
     if not drawn.filter(opinions__lt=review.opinions_per_item).exists():
         _close_if_open(review, Review.Ending.QUOTA)

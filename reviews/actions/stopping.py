@@ -1,4 +1,4 @@
-"""Ends of people in a review with a stop rule, which is evaluated at each end."""
+"""Ends of people, at which a stop rule is evaluated."""
 
 from django.db import transaction
 from django.db.models import Q
@@ -11,7 +11,7 @@ from reviews.models import Review, ReviewBattle, Reviewer
 
 
 def wait_for(review: Review, person: str, *, begins: bool = False) -> None:
-    """Move the time at which the person counts as away. begins: also for a person without counted votes so far."""
+    """begins: also for a person without counted votes so far."""
     if review.has_stop_rule:
         under_way = Reviewer.objects.filter(review=review, person=person, ended_at=None)
         waited_for = under_way if begins else under_way.filter(away_at__isnull=False)
@@ -19,7 +19,6 @@ def wait_for(review: Review, person: str, *, begins: bool = False) -> None:
 
 
 def end_if_done(review: Review, person: str) -> None:
-    """End a person who has voted on all pairs or as often as one may."""
     if not review.has_stop_rule:
         return
     voted = ReviewBattle.objects.filter(review=review, person=person, ended_at__isnull=False, repeats=None).count()
@@ -41,6 +40,6 @@ def _end(review_id: int, people: Q) -> None:
 
 
 def apply_rule(review: Review) -> None:
-    """Decide the contrasts anew, and close the review if all are decided. Needs its lock."""
+    """Close the review if all contrasts are decided. Needs its lock."""
     if evaluate(review) and review.state == Review.State.OPEN:
         close_review(review, by=Review.Ending.DECIDED)

@@ -9,8 +9,7 @@ from reviews.models import DecisionReport, Review, Reviewer
 class ReviewTermsSerializer(serializers.Serializer[None]):
     """most_per_person, opens_at, closes_at: null for none. expected_people: needed for `link` and `codes`.
 
-    stop_share: 60 for 60 : 40, null for no stop rule. contrasts: slugs of two models each; baseline: slug of one with
-    which all others are compared, too.
+    stop_share: 60 for 60 : 40, null for no stop rule. contrasts: slugs of two models each; baseline: of one.
     """
 
     title = serializers.CharField(max_length=Review.MAX_TITLE, required=False)

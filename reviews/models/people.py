@@ -11,7 +11,6 @@ from reviews.models.reviews import Review
 
 class ReviewerQuerySet(models.QuerySet["Reviewer"]):
     def away(self) -> "ReviewerQuerySet":
-        """Filter to people of open reviews who have not come back for their next battle."""
         return self.filter(away_at__lt=Now(), review__state=Review.State.OPEN)
 
 
@@ -27,8 +26,8 @@ class Reviewer(models.Model):
     # Keyed monthly hash (common.client_ip) of people by link or codes; deleted after some time.
     network = models.CharField(max_length=32, blank=True)
     joined_at = models.DateTimeField(db_default=Now())
-    # Of a review with a stop rule: when the person counts as away, from the first counted vote until the end; and the
-    # end, after which no opinion of theirs moves the rule.
+    # A stop rule looks at people who ended: their opinions until then. away_at: the end if they do not come back, from
+    # their first counted vote on.
     away_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
     # The owner left the person's votes out; evidence: as they saw it then.

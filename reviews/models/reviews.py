@@ -22,8 +22,8 @@ from models_registry.models import LanguageModel
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
+    from reviews.models import Contrast
     from reviews.models.people import PersonalCode, Reviewer
-    from reviews.models.stop_rule import Contrast
 
 _RUN_OF_ANOTHER_PLACE = """NEW.run_id IS NOT NULL AND NOT EXISTS (
         SELECT FROM benchmarks_run AS run WHERE run.id = NEW.run_id AND run.team_id IS NOT DISTINCT FROM NEW.team_id
@@ -282,7 +282,6 @@ class Review(models.Model):
 
     @property
     def stop_odds(self) -> str:
-        """Return the difference that matters, as “60 : 40”."""
         share = self.stop_share or 0
         return f"{share} : {100 - share}"
 

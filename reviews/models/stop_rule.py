@@ -1,5 +1,3 @@
-"""Pairs of models about which a review's stop rule decides."""
-
 import pgtrigger
 from django.db import models
 from django.db.models import F, Q
@@ -12,16 +10,13 @@ from reviews.models.reviews import Review
 
 class ContrastQuerySet(models.QuerySet["Contrast"]):
     def with_models(self) -> "ContrastQuerySet":
-        """Return them with their models, in the order of the terms."""
         return self.select_related("first_model__team", "second_model__team").order_by("pk")
 
 
 class Contrast(models.Model):
-    """A pair of models that is fixed before the opening, and its state after the people who ended."""
+    """A pair of models about which a review's stop rule decides, and its state after the people who ended."""
 
     class Decision(models.TextChoices):
-        """The decisions of reviews.statistics.stop_rule, about the first model."""
-
         BETTER = "better", _("better")
         WORSE = "worse", _("worse")
         EQUAL = "equal", _("equal")
@@ -68,7 +63,6 @@ class Contrast(models.Model):
 
     @property
     def pair(self) -> tuple[int, int]:
-        """Return the ids in ascending order."""
         return min(self.first_model_id, self.second_model_id), max(self.first_model_id, self.second_model_id)
 
     @property
@@ -77,5 +71,5 @@ class Contrast(models.Model):
 
     @property
     def percents(self) -> tuple[int, int, int] | None:
-        """Return mean, low and high in percent, None without people."""
+        # Mean, low, high.
         return None if self.mean is None else (round(100 * self.mean), round(100 * self.low), round(100 * self.high))
