@@ -103,6 +103,7 @@ class EverythingPayload(TypedDict):
     benchmark_runs: list[JsonObject]
     reviews: list[JsonObject]
     joined_reviews: list[JsonObject]
+    review_answers: list[JsonObject]
     decision_reports: list[JsonObject]
     benchmark_judges: NotRequired[list[JsonObject]]
     decisions_of_auto_mode: list[JsonObject]

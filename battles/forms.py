@@ -12,6 +12,7 @@ from battles.prompting import consent
 from battles.prompting.lineup import BattleRequest, Filters
 from battles.prompting.proof_of_work import MAX_PROOF_CHARACTERS
 from common.errors import ArenaError
+from common.text.numbers import parse_whole_number
 from models_registry.models import LanguageModel
 from site_content.actions import accept_terms
 from site_content.current import site
@@ -132,6 +133,12 @@ class StartForm(PromptForm):
 
 class VoteForm(forms.Form):
     choice = forms.ChoiceField(choices=Vote.Choice.choices)
+    # Questions of the review were shown.
+    is_complete = forms.BooleanField(required=False)
+
+    def answers(self, n: int) -> list[int | None]:
+        """Return numbers of steps of n questions; None for one without an answer."""
+        return [parse_whole_number(self.data.get(f"answer-{number}", ""), max_digits=1) for number in range(n)]
 
 
 class FeedbackForm(forms.Form):

@@ -3,11 +3,20 @@
 `series` is the public id of a review everywhere; battles and boards know nothing else of it.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from accounts.actor import Actor
 from battles.models import Battle, Vote
+
+
+@dataclass(frozen=True)
+class VoteQuestion:
+    """A question that follows the choice and comes before the names. steps: its answers, numbered from 1."""
+
+    text: str
+    steps: Sequence[str]
 
 
 class SeriesOwner(Protocol):
@@ -19,6 +28,8 @@ class SeriesOwner(Protocol):
 
     def choices(self, series: str) -> Collection[str]:
         """Return the choices that a vote may have."""
+
+    def questions(self, series: str) -> Sequence[VoteQuestion]: ...
 
     def may_read_board(self, actor: Actor, series: str) -> bool: ...
 
@@ -35,6 +46,9 @@ class _NoOwner:
 
     def next_url(self, battle: Battle) -> str:
         return ""
+
+    def questions(self, series: str) -> Sequence[VoteQuestion]:
+        return ()
 
     def may_read_board(self, actor: Actor, series: str) -> bool:
         return False

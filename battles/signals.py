@@ -5,7 +5,7 @@ from django.dispatch import Signal
 # Sent with `votes` and their new `voter`, in the transaction that changes them and before the change.
 voter_changes = Signal()
 
-# Sent with the stored `vote`, in its transaction.
+# Sent with the stored `vote` and its `answers` to a review's questions, in its transaction.
 vote_cast = Signal()
 
 # Sent with `added` and `removed`, counted votes of reviews, in the transaction that excludes or restores them.

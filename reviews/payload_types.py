@@ -1,6 +1,7 @@
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict
 
+from battles.payload_types import VotedModelPayload
 from leaderboard.payload_types import ResultPayload
 
 ReviewState = Literal["draft", "open", "closed", "withdrawn"]
@@ -8,6 +9,39 @@ Audience = Literal["owner", "team", "members", "everyone", "link", "codes"]
 Plan = Literal["all", "regular", "adaptive"]
 Ending = Literal["owner", "deadline", "quota", "decided"]
 Decision = Literal["better", "worse", "equal", "not_decided"]
+
+
+class QuestionPayload(TypedDict):
+    """steps: names of the answers, numbered from 1. compares: they lead from answer A to answer B."""
+
+    text: str
+    steps: list[str]
+    compares: bool
+
+
+class PairAnswersPayload(TypedDict):
+    """counts: of the steps; of a question that compares, as seen with the first model as answer A."""
+
+    first_model: VotedModelPayload
+    second_model: VotedModelPayload
+    counts: list[int]
+
+
+class ModelMeanPayload(TypedDict):
+    """mean: of steps; of a question that compares from -1 (toward the other answer) to 1 (toward the model's)."""
+
+    model: VotedModelPayload
+    n: int
+    mean: float
+
+
+class QuestionResultPayload(QuestionPayload):
+    """Answers given with counted votes. without: counted votes that left the question out."""
+
+    n: int
+    without: int
+    pairs: list[PairAnswersPayload]
+    models: list[ModelMeanPayload]
 
 
 class ReviewPayload(TypedDict):
@@ -37,6 +71,7 @@ class ReviewPayload(TypedDict):
     stop_share: int | None
     stop_level: int
     contrasts: list[list[str]]
+    questions: list[QuestionPayload]
     opens_at: datetime | None
     closes_at: datetime | None
     opened_at: datetime | None
@@ -108,4 +143,5 @@ class ReviewResultsPayload(TypedDict):
     snapshot: str | None
     computed_at: datetime | None
     results: list[ResultPayload]
+    questions: list[QuestionResultPayload]
     spread: NotRequired[SpreadPayload]

@@ -1,5 +1,6 @@
 """Payloads of reviews: an allow-list. Nothing here tells a winner before the results are shown."""
 
+from collections.abc import Sequence
 from typing import cast
 
 from django.db.models import Prefetch, prefetch_related_objects
@@ -16,6 +17,7 @@ from reviews.payload_types import (
     Decision,
     Ending,
     Plan,
+    QuestionResultPayload,
     ReviewPayload,
     ReviewProgressPayload,
     ReviewResultsPayload,
@@ -50,6 +52,7 @@ def review_payload(review: Review, actor: Actor, *, voted: int) -> ReviewPayload
         "stop_share": review.stop_share,
         "stop_level": review.stop_level,
         "contrasts": _contrasts(review),
+        "questions": review.questions,
         "opens_at": review.opens_at,
         "closes_at": review.closes_at,
         "opened_at": review.opened_at,
@@ -89,7 +92,9 @@ def progress_payload(progress: Progress) -> ReviewProgressPayload:
     }
 
 
-def results_payload(review: Review, totals: Totals, board: ReviewBoard) -> ReviewResultsPayload:
+def results_payload(
+    review: Review, totals: Totals, board: ReviewBoard, questions: Sequence[QuestionResultPayload]
+) -> ReviewResultsPayload:
     payload: ReviewResultsPayload = {
         "id": review.public_id,
         "ended_by": cast(Ending | None, review.ended_by or None),
@@ -103,6 +108,7 @@ def results_payload(review: Review, totals: Totals, board: ReviewBoard) -> Revie
         "snapshot": board.snapshot,
         "computed_at": board.computed_at,
         "results": board.results,
+        "questions": list(questions),
     }
     if review.battle_id is not None:
         payload["spread"] = spread_payload(read_spread(review))

@@ -27,6 +27,15 @@ class ExportedReview(TypedDict):
     created_at: datetime
 
 
+class AnsweredQuestion(TypedDict):
+    """answer: null for one that was skipped."""
+
+    review: str
+    battle: str
+    question: str
+    answer: str | None
+
+
 class JoinedReview(TypedDict):
     id: str
     title: str
@@ -44,6 +53,22 @@ def export_joined_reviews(user: User, **_: object) -> dict[str, list[JoinedRevie
                 "joined_at": row.joined_at,
             }
             for row in joined
+        ]
+    }  # fmt: skip
+
+
+@receiver(personal_data_requested)
+def export_answers(user: User, **_: object) -> dict[str, list[AnsweredQuestion]]:
+    answered = ReviewBattle.objects.filter(person=Actor(user=user).key, answers__isnull=False, battle__isnull=False)
+    rows = answered.order_by("pk").values_list("review__public_id", "battle__public_id", "review__questions", "answers")
+    return {
+        "review_answers": [
+            {
+                "review": review, "battle": battle, "question": question["text"],
+                "answer": None if answer is None else question["steps"][answer - 1],
+            }
+            for review, battle, questions, answers in rows
+            for question, answer in zip(questions, answers or (), strict=True)
         ]
     }  # fmt: skip
 

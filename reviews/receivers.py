@@ -1,6 +1,6 @@
 """Receivers of signals of the apps below, and the port of series of battles."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from django.dispatch import receiver
 from django.urls import reverse
@@ -9,6 +9,7 @@ from accounts.actor import Actor
 from accounts.models import Team
 from accounts.teams.actions import team_archiving
 from battles.models import Battle, BattleQuerySet, Session, Vote
+from battles.series import VoteQuestion
 from battles.signals import names_showing, review_votes_changed, session_deleting, vote_cast
 from benchmarks.errors import AnswersHidden, RunInUse
 from benchmarks.models import Run
@@ -21,9 +22,9 @@ from reviews.second_opinions.actions import forget_session
 
 
 @receiver(vote_cast)
-def count_opinion_of_vote(vote: Vote, **_: object) -> None:
+def count_opinion_of_vote(vote: Vote, answers: Sequence[int | None], **_: object) -> None:
     if vote.series:
-        actions.count_opinion(vote)
+        actions.count_opinion(vote, answers)
 
 
 @receiver(review_votes_changed)
@@ -78,6 +79,10 @@ class ReviewSeries:
 
     def next_url(self, battle: Battle) -> str:
         return reverse("reviews:next", args=[battle.series])  # no query: a page may have many battles
+
+    def questions(self, series: str) -> list[VoteQuestion]:
+        stored = Review.objects.filter(public_id=series).values_list("questions", flat=True).first()
+        return [VoteQuestion(question["text"], question["steps"]) for question in stored or ()]
 
     def may_read_board(self, actor: Actor, series: str) -> bool:
         review = access.readable_reviews(actor).filter(public_id=series).first()

@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import Any, TypedDict
 
@@ -40,22 +40,23 @@ class VoteContext(TypedDict):
     right: SideContext
 
 
-def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
+def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice, answers: Sequence[int | None] = ()) -> Vote:
     """Store the vote, which reveals the names; its battle has related rows set.
 
-    Raises TakesNoVote, InvalidInput for a choice that a review does not allow, BattleIsVoid, BattleIsHidden,
-    StillAnswering, TooManyRequests, NotInTeam, and AlreadyVoted if a vote exists or another request stores one first.
+    answers: to a review's questions, as numbers of steps; none at all if the person skips them.
+    Raises TakesNoVote, InvalidInput for what a review does not allow, BattleIsVoid, BattleIsHidden, StillAnswering,
+    TooManyRequests, NotInTeam, and AlreadyVoted if a vote exists or another request stores one first.
     """
     try:  # outside atomic(): inside, the connection would be broken
         with transaction.atomic():
-            return _store_vote(actor, battle.pk, choice)
+            return _store_vote(actor, battle.pk, choice, answers)
     except IntegrityError as error:
         if not violates(error, "battles_vote_battle_id_key"):
             raise
         raise AlreadyVoted from error
 
 
-def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
+def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice, answers: Sequence[int | None]) -> Vote:
     battle = lock_battle_for_vote(battle_id)  # the lock keeps follow-ups from starting
     if not battle.accepts_vote:
         raise TakesNoVote
@@ -63,6 +64,8 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
         raise AlreadyVoted
     if battle.is_review and choice not in series.owner().choices(battle.series):
         raise InvalidInput(fields={"choice": [_("This review does not take that answer.")]})
+    if answers and not battle.is_review:
+        raise InvalidInput(fields={"answers": [_("No questions follow a vote on this battle.")]})
     require_member = require_member_id if battle.is_review else require_place_id
     require_member(actor, battle.session.team_id)  # the names are the team's
     # A class that takes part in a review shares one network.
@@ -84,7 +87,7 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
         model_right_id=right.model_id, turn_count=len(judged), style=_style(battle, judged), voter=actor.key,
         excluded_reason=reason, team_categories=of_team, **place, **labels,
     )  # fmt: skip
-    vote_cast.send(sender=Vote, vote=vote)
+    vote_cast.send(sender=Vote, vote=vote, answers=answers)
     if not battle.is_review:
         daily_caps.record_network(vote, actor)
         transaction.on_commit(notify_vote)

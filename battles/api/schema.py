@@ -179,7 +179,8 @@ OPERATIONS: Operations = {
     ),
     (BattleViewSet, "vote"): Operation(
         summary="Vote; the response reveals the names",
-        description="Once every side has answered (`can_vote`). A vote is final.",
+        description="Once every side has answered (`can_vote`). A vote is final, and so are `answers` to a review’s "
+        "`questions`, which come with it.",
         takes=CastVoteSerializer,
         example={"choice": "left"},
         refuses=(

@@ -75,7 +75,12 @@ def battle_request(data: JsonObject) -> BattleRequest:
 
 
 class CastVoteSerializer(serializers.Serializer[None]):
+    """answers: of a review with questions, a step's number or null for each; left out, they are no answers."""
+
     choice = ChoiceField(choices=Vote.Choice.choices)
+    answers = serializers.ListField(
+        child=serializers.IntegerField(allow_null=True, min_value=1, max_value=9), max_length=9, required=False
+    )
 
 
 class ReportBattleSerializer(serializers.Serializer[None]):

@@ -198,8 +198,9 @@ class BattleViewSet(ViewSet):
     @idempotent
     def vote(self, request: Request, public_id: str) -> Created[BattlePayload]:
         battle = self.get_object()
-        choice = Vote.Choice(validated_data(CastVoteSerializer, request.data)["choice"])
-        vote = actions.cast_vote(actor=_actor(request), battle=battle, choice=choice)
+        data = validated_data(CastVoteSerializer, request.data)
+        choice, answers = Vote.Choice(data["choice"]), data.get("answers", ())
+        vote = actions.cast_vote(actor=_actor(request), battle=battle, choice=choice, answers=answers)
         return Created(payload_for(_actor(request), vote.battle))
 
     @action(detail=True, methods=["post"])

@@ -1,4 +1,4 @@
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import cast
 
@@ -180,7 +180,7 @@ def session_page(
     request: PageRequest, session: Session, form: PromptForm, *, rename_form: RenameForm | None = None
 ) -> HttpResponse:
     """rename_form: an invalid one to show again."""
-    battles = [page_battle(battle) for battle in _battles_of_page(request, session)]
+    battles = [page_battle(battle, request.GET.get("choice", "")) for battle in _battles_of_page(request, session)]
     is_of_review = battles[-1]["mode"] == "review"
     has_left = session.is_left_by(request.actor, asks_guests=is_of_review)
     if has_left:
@@ -235,10 +235,12 @@ class PageBattle(BattlePayload):
     dial: str  # of auto mode, or ""
     next_url: str  # of what follows in a review, or ""
     choices: Collection[str]  # that a vote may have
+    choice: str  # one of them, if it was made and questions come before the names, or ""
+    questions: Sequence[series.VoteQuestion]  # of a review, after the choice
 
 
-def page_battle(battle: Battle) -> PageBattle:
-    """Return the API's payload with a version, for templates."""
+def page_battle(battle: Battle, choice: str = "") -> PageBattle:
+    """Return the API's payload with a version, for templates. choice: made, but not stored yet."""
     payload = battle_payload(battle, stream_format="page")
     vote = payload["vote"]
     allowed = [name for name, value in payload.items() if name.startswith("can_") and value is True]
@@ -249,19 +251,32 @@ def page_battle(battle: Battle) -> PageBattle:
     version = ".".join(map(str, [payload["id"], *facts, *allowed]))
     choices = series.owner().choices(battle.series) if battle.hides_names and battle.is_review else Vote.Choice.values
     next_url = series.owner().next_url(battle) if battle.is_review and vote is not None else ""
-    return {**payload, "version": version, "dial": dial, "next_url": next_url, "choices": choices}
+    questions = _questions_after(battle, choice) if choice in choices else ()
+    return {
+        **payload, "version": version, "dial": dial, "next_url": next_url, "choices": choices,
+        "choice": choice if questions else "", "questions": questions,
+    }  # fmt: skip
+
+
+def _questions_after(battle: Battle, choice: str) -> Sequence[series.VoteQuestion]:
+    """Return questions that come between a choice and its vote: names would colour the answers."""
+    asks = battle.is_review and choice and battle.vote_or_none is None
+    return series.owner().questions(battle.series) if asks else ()
 
 
 def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | None = None) -> HttpResponse:
     return _fragment_of(request, get_battle_or_404(request, public_id, with_related=True), form)
 
 
-def _fragment_of(request: PageRequest, battle: Battle, form: PromptForm | None = None) -> HttpResponse:
+def _fragment_of(
+    request: PageRequest, battle: Battle, form: PromptForm | None = None, *, choice: str = ""
+) -> HttpResponse:
     if not request.htmx:
-        return redirect(battle)
+        address, fragment = battle.get_absolute_url().split("#")
+        return redirect(f"{address}&choice={choice}#{fragment}" if choice else battle)
     if battle.session.is_left_by(request.actor, asks_guests=battle.is_review):
         return HttpResponseClientRefresh()
-    context = {"battle": page_battle(battle), "follow_up_form": form or PromptForm()}
+    context = {"battle": page_battle(battle, choice), "follow_up_form": form or PromptForm()}
     return render(request, "battles/battle.html#battle", context, status=422 if form else 200)
 
 
@@ -277,8 +292,13 @@ def vote(request: PageRequest, public_id: str) -> HttpResponse:
     if not form.is_valid():
         raise Http404  # not sent by our pages
     choice = Vote.Choice(form.cleaned_data["choice"])
+    questions = _questions_after(battle, choice)
+    if questions and not form.cleaned_data["is_complete"]:
+        return _fragment_of(request, get_battle_or_404(request, public_id, with_related=True), choice=choice)
+    answers = [] if "skip" in request.POST else form.answers(len(questions))
     try:
-        battle = actions.cast_vote(actor=request.actor, battle=battle, choice=choice).battle
+        vote = actions.cast_vote(actor=request.actor, battle=battle, choice=choice, answers=answers)
+        battle = vote.battle
     except AlreadyVoted:  # a double click: show the stored vote
         return _battle_fragment(request, public_id)
     return trigger_client_event(_fragment_of(request, battle), NAMES_REVEALED)

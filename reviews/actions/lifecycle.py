@@ -30,7 +30,9 @@ from reviews.actions.joining import make_codes, most_of_a_network
 from reviews.actions.pairs import read_pairs
 from reviews.errors import NothingToReview, ReviewState
 from reviews.models import Review, ReviewItem
+from reviews.payload_types import QuestionPayload
 from reviews.publishing import publish_after_commit
+from reviews.questions import problem_of
 
 BATCH = 2_000
 
@@ -54,6 +56,7 @@ class ReviewTerms(TypedDict, total=False):
     stop_level: int
     contrasts: Sequence[Sequence[str]]
     baseline: str
+    questions: list[QuestionPayload]
     opens_at: datetime | None
     closes_at: datetime | None
 
@@ -128,6 +131,8 @@ def _check(review: Review, team: Team | None, *, contrasts: int) -> None:
     if review.audience in Review.JOINED and review.expected_people is None:
         problems["expected_people"] = [_("Say how many people you expect: no more can join.")]
     problems |= _problems_of_rule(review, contrasts)
+    if problem := problem_of(review.questions):
+        problems["questions"] = [problem]
     if review.closes_at is not None:
         if review.closes_at <= timezone.now():
             problems["closes_at"] = [_("Choose a time in the future.")]

@@ -1,4 +1,4 @@
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from functools import partial
 
@@ -13,11 +13,13 @@ from reviews.actions.lifecycle import close_complete
 from reviews.actions.stopping import end_if_done, wait_for
 from reviews.errors import ReviewTakesNoVotes
 from reviews.models import ReviewBattle, Reviewer, ReviewItem
+from reviews.questions import checked_answers
 
 
-def count_opinion(vote: Vote) -> None:
+def count_opinion(vote: Vote, answers: Sequence[int | None] = ()) -> None:
     """Note the opinion in the transaction that stores its vote. Raises ReviewTakesNoVotes, which refuses the vote.
 
+    answers: to the review's questions. Raises InvalidInput for others than it asks for.
     A vote with a reason not to count is kept.
     """
     _keep_from_ending(vote.series)
@@ -34,10 +36,11 @@ def count_opinion(vote: Vote) -> None:
     session = drawn.battle.session
     voter = Actor(user=session.owner_user, visitor=session.owner_visitor)
     drawn.knew_answers = access.knows_answers(voter, drawn.review)
+    drawn.answers = checked_answers(drawn.review.questions, answers)
     reason = vote.excluded_reason or _reason_not_to_count(drawn, drawn.battle)
     released, counted = int(drawn.lease_until is not None), int(not reason)
     drawn.lease_until, drawn.ended_at = None, timezone.now()
-    drawn.save(update_fields=["knew_answers", "lease_until", "ended_at"])
+    drawn.save(update_fields=["knew_answers", "answers", "lease_until", "ended_at"])
     if reason:
         vote.excluded_reason = reason
         vote.save(update_fields=["excluded_reason"])

@@ -24,6 +24,7 @@ from reviews import access, actions
 from reviews.agreement.payload_types import ReviewAgreementPayload
 from reviews.agreement.payloads import review_agreement_payload
 from reviews.agreement.results import read_agreement
+from reviews.answers import read_answers
 from reviews.api.serializers import JoinSerializer, NewReviewSerializer, ReviewTermsSerializer
 from reviews.boards import read_review_board
 from reviews.errors import ResultsHidden
@@ -107,7 +108,9 @@ class ReviewViewSet(ViewSet):
         review = self.get_object()
         if not access.shows_results(actor_of(request), review):
             raise ResultsHidden
-        return PayloadResponse(results_payload(review, read_totals(review), read_review_board(review)))
+        return PayloadResponse(
+            results_payload(review, read_totals(review), read_review_board(review), read_answers(review))
+        )
 
     @action(detail=True, methods=["get"])
     def agreement(self, request: Request, public_id: str) -> PayloadResponse[ReviewAgreementPayload]:

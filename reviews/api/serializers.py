@@ -4,6 +4,15 @@ from rest_framework import serializers
 from common.api.fields import ChoiceField
 from common.payload_types import JsonObject
 from reviews.models import DecisionReport, Review, Reviewer
+from reviews.questions import MAX_QUESTIONS, MAX_STEP, MAX_STEPS, MAX_TEXT
+
+
+class NewQuestionSerializer(serializers.Serializer[None]):
+    """steps: names of 2 to 5 answers. compares: they lead from answer A to answer B."""
+
+    text = serializers.CharField(max_length=MAX_TEXT)
+    steps = serializers.ListField(child=serializers.CharField(max_length=MAX_STEP), max_length=MAX_STEPS)
+    compares = serializers.BooleanField(default=True)
 
 
 class ReviewTermsSerializer(serializers.Serializer[None]):
@@ -35,6 +44,7 @@ class ReviewTermsSerializer(serializers.Serializer[None]):
         max_length=Review.MAX_CONTRASTS, required=False,
     )  # fmt: skip
     baseline = serializers.CharField(max_length=120, allow_blank=True, required=False)
+    questions = serializers.ListField(child=NewQuestionSerializer(), max_length=MAX_QUESTIONS, required=False)
     opens_at = serializers.DateTimeField(allow_null=True, required=False)
     closes_at = serializers.DateTimeField(allow_null=True, required=False)
 

@@ -158,6 +158,8 @@ class Review(models.Model):
     stop_level = models.PositiveSmallIntegerField(default=5)
     # Nothing but progress is shown before the close, to the owner neither.
     hides_results = models.BooleanField(default=True)
+    # A list of reviews.payload_types.QuestionPayload: asked after the choice, before the names are shown.
+    questions = models.JSONField(default=list, blank=True)
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
     # Seed of the plan.
@@ -245,6 +247,11 @@ class Review(models.Model):
                     + " OR ".join(f'OLD."{name}" IS DISTINCT FROM NEW."{name}"' for name in TERMS)
                     + ")"
                 ),
+            ),
+            pgtrigger.Protect(
+                name="questions_of_an_open_review_never_change",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Condition("OLD.state <> 'draft' AND OLD.questions IS DISTINCT FROM NEW.questions"),
             ),
             pgtrigger.Protect(
                 name="an_ended_review_never_opens_again",
@@ -356,6 +363,8 @@ class ReviewBattle(models.Model):
     knew_answers = models.BooleanField(default=False)
     # The person's earlier battle on the pair, whose sides are swapped here.
     repeats = models.OneToOneField("self", models.CASCADE, null=True, related_name="+")
+    # To the review's questions: a step's number or null for each. Null before the vote, and without questions.
+    answers = models.JSONField(null=True)
     drawn_at = models.DateTimeField(db_default=Now())
     # Voted, or given up.
     ended_at = models.DateTimeField(null=True)
@@ -375,6 +384,9 @@ class ReviewBattle(models.Model):
             models.CheckConstraint(
                 condition=Q(ended_at=None) | Q(lease_until=None), name="an_ended_battle_has_no_lease"
             ),
+            models.CheckConstraint(
+                condition=Q(answers=None) | Q(ended_at__isnull=False), name="answers_to_questions_come_with_a_vote"
+            ),
             models.UniqueConstraint(
                 fields=["review", "person"], condition=Q(ended_at=None), name="a_person_has_one_battle_of_a_review_open"
             ),
@@ -388,6 +400,11 @@ class ReviewBattle(models.Model):
             pgtrigger.ReadOnly(
                 name="a_drawn_pair_never_changes",
                 fields=["review", "review_item", "propensity", "pair_propensity", "drawn_at", "repeats"],
+            ),
+            pgtrigger.Protect(
+                name="answers_to_questions_never_change",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Condition("OLD.answers IS NOT NULL AND OLD.answers IS DISTINCT FROM NEW.answers"),
             ),
             refuse_rows("a_reviews_battle_is_of_its_series", _BATTLE_OF_ANOTHER_REVIEW, updated=("battle_id",)),
         ]

@@ -21,12 +21,14 @@ from common.errors import ArenaError, NotAllowed
 from leaderboard.boards.table import tables
 from reviews import access, actions
 from reviews.actions.contrasts import read_contrasts
+from reviews.answers import read_answers
 from reviews.boards import read_review_board
 from reviews.codes import shown_code
 from reviews.evidence import NetworkPeople, read_networks
 from reviews.forms import ReviewForm
 from reviews.models import Review
 from reviews.queries import joined_sentence, list_reviews, read_own, read_progress, read_totals, voted_by
+from reviews.question_forms import TermsEditor
 from reviews.views import second_opinions
 
 PER_PAGE = 30
@@ -63,16 +65,22 @@ def new(request: PageRequest) -> HttpResponse:
         run=run, team=run.team, title=(run.name or run.version.template.name)[: Review.MAX_TITLE],
         audience=Review.Audience.MEMBERS if run.team_id is None else Review.Audience.TEAM,
     )  # fmt: skip
-    form = ReviewForm(request.POST if request.method == "POST" else None, review=unsaved)
-    if form.is_valid():
+    editor = TermsEditor(request.POST if request.method == "POST" else None, review=unsaved)
+    if editor.is_sent and editor.is_valid():
         try:
-            review = actions.create_review(owner=member_of(request), run=run, **form.terms)
+            review = actions.create_review(owner=member_of(request), run=run, **editor.terms)
         except ArenaError as refusal:
-            _add_refusal(form, refusal)
+            _add_refusal(editor.form, refusal)
         else:
             return redirect_to(request, review.settings_url)
-    status = 422 if form.is_bound else 200
-    return render(request, "reviews/new.html", {"form": form, "run": run}, status=status)
+    return _terms_page(request, "reviews/new.html", editor, {"run": run})
+
+
+def _terms_page(request: PageRequest, template: str, editor: TermsEditor, context: dict[str, object]) -> HttpResponse:
+    """Render the terms; 422 for those that were refused, to htmx the rows of questions alone."""
+    name = "reviews/questions_form.html" if request.htmx and editor.is_moved else template
+    context |= {"editor": editor, "form": editor.form, "here": request.get_full_path()}
+    return render(request, name, context, status=422 if editor.is_sent else 200)
 
 
 def _run_to_review(request: PageRequest) -> Run:
@@ -138,6 +146,7 @@ def results(request: PageRequest, public_id: str) -> HttpResponse:
         board = read_review_board(review)
         context |= {"board": board, "tables": tables(board.results, link=review.team_id is None)}
         context["totals"] = totals = read_totals(review)
+        context["questions"] = read_answers(review)
         context["came_by"] = joined_sentence(review, totals.people)
         context["reads_opinions"] = access.reads_opinions(request.actor, review)
         context["contrasts"] = read_contrasts(review)
@@ -150,20 +159,20 @@ def settings(request: PageRequest, public_id: str) -> HttpResponse:
     review = access.get_review_or_404(request.actor, public_id, to_change=True)
     if review.battle is not None:
         return redirect_to(request, review.settings_url)
-    form = ReviewForm(request.POST if request.method == "POST" else None, review=review)
-    if form.is_valid():
+    editor = TermsEditor(request.POST if request.method == "POST" else None, review=review)
+    if editor.is_sent and editor.is_valid():
         try:
-            actions.change_review(review, **form.terms)
+            actions.change_review(review, **editor.terms)
         except ArenaError as refusal:
-            _add_refusal(form, refusal)
+            _add_refusal(editor.form, refusal)
         else:
             messages.success(request, _("Saved."))
             return redirect_to(request, review.settings_url)
     context = {
-        "review": review, "form": form, "progress": read_progress(review), "left_out": review.left_out_sentences,
+        "review": review, "progress": read_progress(review), "left_out": review.left_out_sentences,
         "joining": _joining(request, review) if review.is_joined else None, "contrasts": read_contrasts(review),
     }  # fmt: skip
-    return render(request, "reviews/settings.html", context, status=422 if form.is_bound else 200)
+    return _terms_page(request, "reviews/settings.html", editor, context)
 
 
 class _Joining(TypedDict):

@@ -113,7 +113,7 @@ function restore(before) {
 
 function showNews(battle, before) {
   const live = battle.querySelector("[data-live]");
-  const news = live || before.revealed ? null : battle.querySelector(".reveal, .vote");
+  const news = live || before.revealed ? null : battle.querySelector(".reveal, .vote, .questions");
   live?.scrollIntoView({ block: "start" });
   news?.scrollIntoView({ block: "nearest" });
   settle(news);
@@ -182,6 +182,25 @@ function answerNext(isNext) {
   promptBox().placeholder = label;
   promptBox().labels[0].textContent = label;
 }
+
+// Digits answer the questions of a review, one after the other; Enter then sends them, and 0 skips them.
+
+document.addEventListener("keydown", (event) => {
+  const form = document.querySelector(".questions");
+  if (!form || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!/^[0-9]$/.test(event.key) || event.target.closest("input:not([type=radio]), textarea, select")) return;
+  if (performance.now() - barShownAt < SETTLE_MS) return;
+  event.preventDefault();
+  if (event.key === "0") return form.querySelector("[name=skip]").click();
+  const questions = [...form.querySelectorAll("fieldset")];
+  const isOpen = (question) => !question.querySelector(":checked");
+  const at = event.target.closest(".questions fieldset") ?? questions.find(isOpen) ?? questions.at(-1);
+  const step = at.querySelector(`[value="${event.key}"]`);
+  if (!step) return;
+  step.checked = true;
+  const next = questions[questions.indexOf(at) + 1];
+  (next?.querySelector("input") ?? form.querySelector("[type=submit]")).focus();
+});
 
 // "n" works only while the focus is inside the reveal.
 

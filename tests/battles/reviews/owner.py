@@ -5,6 +5,7 @@ import pytest
 from accounts.actor import Actor
 from battles import series
 from battles.models import Battle, Vote
+from battles.series import VoteQuestion
 
 
 class Reviews:
@@ -18,6 +19,9 @@ class Reviews:
 
     def next_url(self, battle: Battle) -> str:
         return f"/next/{battle.series}/"
+
+    def questions(self, series: str) -> list[VoteQuestion]:
+        return []
 
     def may_read_board(self, actor: Actor, series: str) -> bool:
         return actor.user is not None and series == "a-review"

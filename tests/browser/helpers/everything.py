@@ -73,6 +73,7 @@ from models_registry.models.catalogues import Catalogue, CatalogueChange  # noqa
 from models_registry.providers.catalogue import Offer  # noqa: E402
 from reviews import actions as reviews  # noqa: E402
 from reviews.models import DecisionReport, Review  # noqa: E402
+from reviews.payload_types import QuestionPayload  # noqa: E402
 from reviews.reports.actions import report_on_board, report_on_run  # noqa: E402
 from routing.models import Rule  # noqa: E402
 from site_content.actions import publish_page  # noqa: E402
@@ -202,8 +203,14 @@ def add_reviews(user: User, run: Run) -> list[str]:
     opened = reviews.create_review(
         owner=user, run=run, title="Which capital?", instructions="Prefer **short** answers."
     )
-    draft, closed = (reviews.create_review(owner=user, run=run, title=title) for title in ("Draft", "Capitals"))
-    reviews.close_review(reviews.open_review(closed))
+    question: QuestionPayload = {"text": "Which is more polite?", "steps": ["A", "both", "B"], "compares": True}
+    draft, closed = (
+        reviews.create_review(owner=user, run=run, title=title, questions=[question]) for title in ("Draft", "Capitals")
+    )
+    answered = reviews.next_battle(voter := make.member(), reviews.open_review(closed))
+    assert answered is not None
+    actions.cast_vote(actor=voter, battle=answered, choice=Vote.Choice.LEFT, answers=[1])
+    reviews.close_review(closed)
     reviews.open_review(opened)
     by_codes = reviews.create_review(owner=user, run=run, title="With codes", audience="codes", expected_people=3)
     reviews.open_review(by_codes)

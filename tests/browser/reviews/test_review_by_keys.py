@@ -18,10 +18,26 @@ from tests.worlds.benchmarks import samples
 owner = User.objects.get(email="{email}")
 run = samples.sample(owner, LanguageModel.objects.order_by("pk")[:2]).run
 terms = {{"title": "Which capital?", "instructions": "Prefer **short** answers.", "opinions_per_item": 3}}
-terms |= {{"repeats_percent": 0, "least_seconds": 0}}
+polite = {{"text": "Which answer is more polite?", "steps": ["A much", "both alike", "B much"], "compares": True}}
+hard = {{"text": "Was it hard to say?", "steps": ["easy", "hard"], "compares": False}}
+terms |= {{"repeats_percent": 0, "least_seconds": 0, "questions": [polite, hard]}}
 review = actions.open_review(actions.create_review(owner=owner, run=run, **terms))
 print(review.get_absolute_url())
 """
+
+
+def answer_questions(page: Page, *, skips: bool) -> None:
+    expect(page.locator(".questions")).to_be_visible()
+    page.wait_for_timeout(700)  # nor does it answer questions
+    if skips:
+        page.keyboard.press("0")
+        return
+    assert violations(page) == []
+    for key in "21":
+        page.keyboard.press(key)
+    expect(page.locator(".questions :checked")).to_have_count(2)
+    expect(page.get_by_role("button", name="Save and see the names")).to_be_focused()
+    page.keyboard.press("Enter")
 
 
 def test_member_votes_through_a_review_by_keys(arena: Arena, page: Page):
@@ -43,6 +59,7 @@ def test_member_votes_through_a_review_by_keys(arena: Arena, page: Page):
             expect(page.locator(".vote")).to_be_visible()
         page.wait_for_timeout(700)  # a key pressed for scrolling when the bar appears does not vote
         page.keyboard.press(("ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown")[number % 4])
+        answer_questions(page, skips=number > 0)
         expect(page.locator(".reveal")).to_be_focused()
         page.keyboard.press("n")
     expect(page.get_by_text("Nothing is left for you now")).to_be_visible()
