@@ -137,7 +137,6 @@ class VoteForm(forms.Form):
     is_complete = forms.BooleanField(required=False)
 
     def answers(self, n: int) -> list[int | None]:
-        """Return numbers of steps of n questions; None for one without an answer."""
         return [parse_whole_number(self.data.get(f"answer-{number}", ""), max_digits=1) for number in range(n)]
 
 

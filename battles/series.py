@@ -13,7 +13,7 @@ from battles.models import Battle, Vote
 
 @dataclass(frozen=True)
 class VoteQuestion:
-    """A question that follows the choice and comes before the names. steps: its answers, numbered from 1."""
+    """steps: answers, numbered from 1."""
 
     text: str
     steps: Sequence[str]

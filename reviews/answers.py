@@ -1,5 +1,3 @@
-"""Answers to a review's questions, as its results show them. Call these only where the results are shown."""
-
 from django.db.models import Count
 
 from battles.payload_types import VotedModelPayload
@@ -12,7 +10,7 @@ _Named = dict[int, VotedModelPayload]
 
 
 def read_answers(review: Review) -> list[QuestionResultPayload]:
-    """Return the answers that came with counted votes, a result for each question."""
+    """Return answers that came with counted votes. Call this only where the results are shown."""
     if not review.questions:
         return []
     counted = ReviewBattle.objects.filter(review=review, answers__isnull=False, battle__vote__excluded_reason="")

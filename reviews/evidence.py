@@ -47,6 +47,7 @@ class PersonEvidence:
         return {
             "counted": self.counted, "not_counted": self.not_counted,
             "repeated": votes.again if votes else 0, "repeated_alike": votes.same if votes else 0,
+            "gold": votes.gold if votes else 0, "gold_right": votes.gold_right if votes else 0,
             "left_percent": self.left_percent, "median_seconds": votes.median_seconds if votes else None,
             "answers_as": [{"person": alike.number, "same": alike.same, "of": alike.common} for alike in self.alike],
         }  # fmt: skip
@@ -75,14 +76,15 @@ def _votes(review: Review) -> tuple[dict[str, list[JudgedPair]], dict[str, int]]
     counted: dict[str, int] = defaultdict(int)
     drawn = ReviewBattle.objects.filter(review=review, ended_at__isnull=False, battle__vote__isnull=False)
     rows = drawn.order_by("ended_at").values_list(
-        "person", "review_item", "repeats", "ended_at", "battle__created_at", "battle__vote__choice",
+        "person", "review_item", "repeats", "gold_model", "ended_at", "battle__created_at", "battle__vote__choice",
         "battle__vote__model_left", "battle__vote__model_right", "battle__vote__excluded_reason",
     )  # fmt: skip
-    for person, item, repeats, ended_at, shown_at, choice, left, right, reason in rows:
+    for person, item, repeats, gold, ended_at, shown_at, choice, left, right, reason in rows:
         is_left = SIDES.get(choice)
         winner = choice if is_left is None else left if is_left else right
         seconds = 0.0 if ended_at is None else (ended_at - shown_at).total_seconds()
-        votes[person].append(JudgedPair(person, item, winner, is_left, seconds, is_repeat=repeats is not None))
+        is_repeat = repeats is not None
+        votes[person].append(JudgedPair(person, item, winner, is_left, seconds, is_repeat=is_repeat, gold=gold))
         counted[person] += not reason
     return votes, counted
 

@@ -114,6 +114,13 @@ class ReviewForm(forms.Form):
         label=_("Pairs shown again (%)"), min_value=0, max_value=Review.MAX_REPEATS_PERCENT,
         help_text=_("With the sides swapped, to see how steady people are. These votes count nowhere."),
     )  # fmt: skip
+    gold_percent = forms.IntegerField(
+        label=_("Gold pairs (%)"), required=False, min_value=0, max_value=Review.MAX_GOLD_PERCENT,
+        help_text=_(
+            "One answer beside the same one cut in half, to see who looks closely. These votes count nowhere; the pair "
+            "is of a question that the person has voted on."
+        ),
+    )  # fmt: skip
     least_seconds = forms.IntegerField(
         label=_("Least seconds before a vote counts"), min_value=0, max_value=Review.MAX_LEAST_SECONDS,
     )  # fmt: skip
@@ -145,6 +152,9 @@ class ReviewForm(forms.Form):
             self.fields, self.initial = {**self.fields, **fields}, {**self.initial, **initial}
         if review.state == Review.State.OPEN:
             self.fields = {name: field for name, field in self.fields.items() if name in CHANGEABLE}
+
+    def clean_gold_percent(self) -> int:
+        return self.cleaned_data["gold_percent"] or 0
 
     @property
     def terms(self) -> ReviewTerms:

@@ -36,7 +36,7 @@ class ModelMeanPayload(TypedDict):
 
 
 class QuestionResultPayload(QuestionPayload):
-    """Answers given with counted votes. without: counted votes that left the question out."""
+    """Answers with counted votes. without: votes that left the question out."""
 
     n: int
     without: int
@@ -67,6 +67,7 @@ class ReviewPayload(TypedDict):
     hides_results: bool
     expected_people: int | None
     repeats_percent: int
+    gold_percent: int
     least_seconds: int
     stop_share: int | None
     stop_level: int

@@ -48,6 +48,7 @@ def review_payload(review: Review, actor: Actor, *, voted: int) -> ReviewPayload
         "hides_results": review.hides_results,
         "expected_people": review.expected_people,
         "repeats_percent": review.repeats_percent,
+        "gold_percent": review.gold_percent,
         "least_seconds": review.least_seconds,
         "stop_share": review.stop_share,
         "stop_level": review.stop_level,

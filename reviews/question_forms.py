@@ -1,5 +1,3 @@
-"""The terms of a review together with its questions, rows of which buttons add and remove."""
-
 from typing import cast
 
 from django import forms
@@ -56,7 +54,7 @@ QuestionFormSet = forms.formset_factory(
 
 
 class TermsEditor:
-    """is_sent: with the button that saves. is_moved: with one that adds or removes a question."""
+    """is_moved: by a button that adds or removes a question; else a form is_sent."""
 
     def __init__(self, data: QueryDict | None, *, review: Review) -> None:
         """review: not stored yet for a new one."""

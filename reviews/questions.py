@@ -1,7 +1,4 @@
-"""Questions that people answer after their choice: their form, and what the answers say. No queries.
-
-They are stored in the review as QuestionPayload, and change no board.
-"""
+"""Questions that people answer after their choice."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -17,7 +14,7 @@ MIN_STEPS, MAX_STEPS = 2, 5
 
 
 def problem_of(questions: Sequence[QuestionPayload]) -> str:
-    """Return a sentence about the first question that cannot be asked, or ""."""
+    """Return a sentence, or "" if all can be asked."""
     if len(questions) > MAX_QUESTIONS:
         return _("A review has at most %(most)s questions.") % {"most": MAX_QUESTIONS}
     return next(filter(None, (problem_of_steps(question["steps"]) for question in questions)), "")
@@ -46,7 +43,7 @@ def checked_answers(questions: Sequence[QuestionPayload], answers: Sequence[int 
 
 @dataclass
 class PairAnswers:
-    """counts: of the steps; of a question that compares, as seen with the first model as answer A."""
+    """counts: see PairAnswersPayload."""
 
     first: int
     second: int
@@ -59,7 +56,7 @@ class PairAnswers:
 
 @dataclass
 class ModelMean:
-    """mean: of a question that compares from -1 (toward the other answer) to 1 (toward the model's), else a step."""
+    """mean: see ModelMeanPayload."""
 
     model: int
     n: int
@@ -68,7 +65,7 @@ class ModelMean:
 
 @dataclass
 class QuestionResult:
-    """pairs, models: by ids, those with most answers first. without: counted votes that left the question out."""
+    """without: votes that left the question out."""
 
     question: QuestionPayload
     pairs: list[PairAnswers] = field(default_factory=list)
@@ -117,7 +114,7 @@ def _means(question: QuestionPayload, pairs: Iterable[PairAnswers]) -> Iterable[
 
 
 def _value(question: QuestionPayload, step: int, side: int) -> float:
-    """side: 1 for the model that stands as answer A, -1 for the other."""
+    """side: 1 for the first model, -1 for the second."""
     if not question["compares"]:
         return step
     return side * (1 - 2 * (step - 1) / (len(question["steps"]) - 1))

@@ -232,7 +232,9 @@ class Battle(models.Model):
     @property
     def hides_names(self) -> bool:
         """Return whether its person may not know the models yet."""
-        return self.is_blind and self.vote_or_none is None
+        # One model gave both answers of a gold pair.
+        vote = self.vote_or_none
+        return self.is_blind and (vote is None or vote.excluded_reason == vote.ExcludedReason.GOLD)
 
     @property
     def accepts_vote(self) -> bool:

@@ -143,6 +143,7 @@ class Vote(models.Model):
         REPEATED = "repeated", _("repeated pair of a review")
         SET_ASIDE = "set_aside", _("set aside by the owner of a review")
         TOO_FAST = "too_fast", _("too fast in a review")
+        GOLD = "gold", _("gold pair of a review")
 
         @classmethod
         def chosen_by_staff(cls) -> "list[Vote.ExcludedReason]":

@@ -259,7 +259,7 @@ def page_battle(battle: Battle, choice: str = "") -> PageBattle:
 
 
 def _questions_after(battle: Battle, choice: str) -> Sequence[series.VoteQuestion]:
-    """Return questions that come between a choice and its vote: names would colour the answers."""
+    # Names would colour the answers, so the vote comes after them.
     asks = battle.is_review and choice and battle.vote_or_none is None
     return series.owner().questions(battle.series) if asks else ()
 

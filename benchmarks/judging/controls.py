@@ -111,7 +111,7 @@ def _pair(kind: Control, reply: ControlReply, draw: random.Random) -> ControlPai
     text = reply.text
     changed = {
         Control.TWINS: lambda: text,
-        Control.HALVED: lambda: _halved(text),
+        Control.HALVED: lambda: halved(text),
         Control.PADDED: lambda: _padded(text, draw),
         Control.INJECTED: lambda: text + _injection("B"),
     }[kind]()
@@ -120,7 +120,7 @@ def _pair(kind: Control, reply: ControlReply, draw: random.Random) -> ControlPai
     )
 
 
-def _halved(text: str) -> str:
+def halved(text: str) -> str:
     text = text.strip()
     middle = len(text) // 2
     space = text.rfind(" ", middle // 2, middle)

@@ -20,7 +20,7 @@ from common.rendering.blocking import render
 from reviews import access
 from reviews.actions.contrasts import decided_pairs
 from reviews.actions.people import note_reviewer
-from reviews.actions.repeats import draw_repeat, left_model_of_repeat
+from reviews.actions.repeats import draw_repeat, gold_turns, left_model_of_repeat
 from reviews.actions.stopping import wait_for
 from reviews.drawing import Cell, draw_cell, gains_of_pairs
 from reviews.errors import PersonSetAside, ReviewTakesNoVotes
@@ -154,6 +154,8 @@ def _shown(actor: Actor, review: Review, drawn: ReviewBattle) -> Battle:
         return drawn.battle
     item = drawn.review_item
     turns = _read_turns(item) if review.battle is None else read_turns(review.battle, item)
+    if drawn.gold_model_id is not None:
+        turns = gold_turns(item, drawn.gold_model_id, turns)
     title = (_("Review of %(title)s") % {"title": review.title})[:MAX_TITLE]
     with transaction.atomic():
         if review.battle_id is not None and not Review.objects.lock(review.pk).takes_votes:

@@ -51,6 +51,7 @@ class ReviewTerms(TypedDict, total=False):
     hides_results: bool
     expected_people: int | None
     repeats_percent: int
+    gold_percent: int
     least_seconds: int
     stop_share: int | None
     stop_level: int

@@ -70,6 +70,8 @@ def _reason_not_to_count(drawn: ReviewBattle, battle: Battle) -> str:
     reasons = Vote.ExcludedReason
     if drawn.knew_answers:
         return reasons.KNEW_ANSWERS
+    if drawn.gold_model_id is not None:
+        return reasons.GOLD
     if drawn.repeats_id is not None:
         return reasons.REPEATED
     if timezone.now() - battle.created_at < timedelta(seconds=drawn.review.least_seconds):

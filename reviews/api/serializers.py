@@ -34,6 +34,7 @@ class ReviewTermsSerializer(serializers.Serializer[None]):
         min_value=1, max_value=Review.MAX_PEOPLE, allow_null=True, required=False
     )
     repeats_percent = serializers.IntegerField(min_value=0, max_value=Review.MAX_REPEATS_PERCENT, required=False)
+    gold_percent = serializers.IntegerField(min_value=0, max_value=Review.MAX_GOLD_PERCENT, required=False)
     least_seconds = serializers.IntegerField(min_value=0, max_value=Review.MAX_LEAST_SECONDS, required=False)
     stop_share = serializers.IntegerField(
         min_value=Review.MIN_STOP_SHARE, max_value=Review.MAX_STOP_SHARE, allow_null=True, required=False

@@ -41,6 +41,10 @@ _BATTLE_OF_ANOTHER_REVIEW = """NEW.battle_id IS NOT NULL AND NOT EXISTS (
         SELECT FROM reviews_review AS review, battles_battle AS battle
         WHERE review.id = NEW.review_id AND battle.id = NEW.battle_id AND battle.series = review.public_id
     )"""
+_MODEL_OF_ANOTHER_PAIR = """NEW.gold_model_id IS NOT NULL AND NOT EXISTS (
+        SELECT FROM reviews_reviewitem AS item
+        WHERE item.id = NEW.review_item_id AND NEW.gold_model_id IN (item.first_model_id, item.second_model_id)
+    )"""
 # People are asked under these terms, and the results depend on them.
 TERMS = [
     "instructions", "audience", "plan", "opinions_per_item", "most_per_person", "takes_ties",
@@ -113,8 +117,8 @@ class Review(models.Model):
         DECIDED = "decided", _("closed by its stop rule: every comparison was decided")
 
     MAX_OPINIONS, MAX_ITEMS, MAX_TITLE, MAX_INSTRUCTIONS = 50, 50_000, 120, 5_000
-    MAX_PEOPLE, MAX_REPEATS_PERCENT, MAX_LEAST_SECONDS = 2_000, 30, 60
     MIN_STOP_SHARE, MAX_STOP_SHARE, MAX_STOP_LEVEL, MAX_CONTRASTS = 51, 95, 20, 50
+    MAX_PEOPLE, MAX_REPEATS_PERCENT, MAX_GOLD_PERCENT, MAX_LEAST_SECONDS = 2_000, 30, 30, 60
 
     # Why pairs are left out, in the order in which reasons are given where several hold.
     LEFT_OUT = {
@@ -150,6 +154,8 @@ class Review(models.Model):
     code = models.CharField(max_length=8, blank=True, default="")
     # Share of battles that show a pair again with its sides swapped; these votes count nowhere.
     repeats_percent = models.PositiveSmallIntegerField(default=_repeats_percent)
+    # Share of battles that show one answer and the same one cut in half; these votes count nowhere.
+    gold_percent = models.PositiveSmallIntegerField(default=0)
     # A vote that comes sooner after its battle does not count.
     least_seconds = models.PositiveSmallIntegerField(default=_least_seconds)
     # Share of preferences (%) from which on a difference matters, 60 for 60 : 40; null without a stop rule.
@@ -204,6 +210,7 @@ class Review(models.Model):
             models.CheckConstraint(
                 condition=Q(repeats_percent__lte=30, least_seconds__lte=60), name="quality_of_votes_is_within_bounds"
             ),
+            models.CheckConstraint(condition=Q(gold_percent__lte=30), name="few_battles_are_gold_pairs"),
             models.CheckConstraint(
                 condition=Q(stop_share=None) | Q(stop_share__range=(51, 95), stop_level__range=(1, 20)),
                 name="a_stop_rule_has_a_difference_and_a_level",
@@ -251,7 +258,10 @@ class Review(models.Model):
             pgtrigger.Protect(
                 name="questions_of_an_open_review_never_change",
                 operation=pgtrigger.Update,
-                condition=pgtrigger.Condition("OLD.state <> 'draft' AND OLD.questions IS DISTINCT FROM NEW.questions"),
+                condition=pgtrigger.Condition(
+                    "OLD.state <> 'draft' AND (OLD.questions, OLD.gold_percent)"
+                    " IS DISTINCT FROM (NEW.questions, NEW.gold_percent)"
+                ),
             ),
             pgtrigger.Protect(
                 name="an_ended_review_never_opens_again",
@@ -363,7 +373,9 @@ class ReviewBattle(models.Model):
     knew_answers = models.BooleanField(default=False)
     # The person's earlier battle on the pair, whose sides are swapped here.
     repeats = models.OneToOneField("self", models.CASCADE, null=True, related_name="+")
-    # To the review's questions: a step's number or null for each. Null before the vote, and without questions.
+    # The model of a gold pair, whose answer is shown whole on its side and cut in half on the other one.
+    gold_model = models.ForeignKey(LanguageModel, models.PROTECT, null=True, related_name="+", db_index=False)
+    # Answers to the review's questions: a step's number or null for each. Null before the vote, and without questions.
     answers = models.JSONField(null=True)
     drawn_at = models.DateTimeField(db_default=Now())
     # Voted, or given up.
@@ -385,6 +397,9 @@ class ReviewBattle(models.Model):
                 condition=Q(ended_at=None) | Q(lease_until=None), name="an_ended_battle_has_no_lease"
             ),
             models.CheckConstraint(
+                condition=Q(gold_model=None) | Q(repeats__isnull=False), name="a_gold_pair_is_of_a_pair_voted_on_before"
+            ),
+            models.CheckConstraint(
                 condition=Q(answers=None) | Q(ended_at__isnull=False), name="answers_to_questions_come_with_a_vote"
             ),
             models.UniqueConstraint(
@@ -401,6 +416,8 @@ class ReviewBattle(models.Model):
                 name="a_drawn_pair_never_changes",
                 fields=["review", "review_item", "propensity", "pair_propensity", "drawn_at", "repeats"],
             ),
+            pgtrigger.ReadOnly(name="a_gold_pair_never_changes", fields=["gold_model"]),
+            refuse_rows("a_gold_pairs_model_is_of_its_pair", _MODEL_OF_ANOTHER_PAIR),
             pgtrigger.Protect(
                 name="answers_to_questions_never_change",
                 operation=pgtrigger.Update,

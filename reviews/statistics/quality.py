@@ -14,7 +14,10 @@ MAX_COMPARISONS = 1_000_000
 
 @dataclass(frozen=True)
 class JudgedPair:
-    """One vote. winner: what it prefers, whichever side that was on. is_left: None for a tie. seconds: to the vote."""
+    """One vote. winner: what it prefers, whichever side that was on. is_left: None for a tie. seconds: to the vote.
+
+    gold: the better answer of a gold pair, which is a repeat, too.
+    """
 
     person: str
     item: int
@@ -22,6 +25,7 @@ class JudgedPair:
     is_left: bool | None
     seconds: float
     is_repeat: bool = False
+    gold: Hashable = None
 
 
 @dataclass(frozen=True)
@@ -33,16 +37,20 @@ class Steadiness:
     decided: int
     left: int
     median_seconds: float
+    gold: int = 0
+    gold_right: int = 0
 
 
 def steadiness(votes: Sequence[JudgedPair]) -> Steadiness:
     """Describe the votes of one person, of which there is at least one."""
     first = {vote.item: vote.winner for vote in votes if not vote.is_repeat}
-    again = [vote for vote in votes if vote.is_repeat and vote.item in first]
+    again = [vote for vote in votes if vote.is_repeat and vote.gold is None and vote.item in first]
+    gold = [vote for vote in votes if vote.gold is not None]
     sides = [vote.is_left for vote in votes if vote.is_left is not None]
     return Steadiness(
         again=len(again), same=sum(vote.winner == first[vote.item] for vote in again), decided=len(sides),
         left=sum(sides), median_seconds=median(vote.seconds for vote in votes),
+        gold=len(gold), gold_right=sum(vote.winner == vote.gold for vote in gold),
     )  # fmt: skip
 
 

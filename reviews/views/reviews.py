@@ -77,7 +77,6 @@ def new(request: PageRequest) -> HttpResponse:
 
 
 def _terms_page(request: PageRequest, template: str, editor: TermsEditor, context: dict[str, object]) -> HttpResponse:
-    """Render the terms; 422 for those that were refused, to htmx the rows of questions alone."""
     name = "reviews/questions_form.html" if request.htmx and editor.is_moved else template
     context |= {"editor": editor, "form": editor.form, "here": request.get_full_path()}
     return render(request, name, context, status=422 if editor.is_sent else 200)

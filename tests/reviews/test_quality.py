@@ -3,12 +3,14 @@
 from datetime import timedelta
 
 import pytest
+from django.db import DatabaseError, transaction
 from django.db.models import F
 from django.test import Client
 
 from accounts.actor import Actor
 from battles.actions import cast_vote
-from battles.models import Battle, Vote
+from battles.models import Answer, Battle, Vote
+from benchmarks.models import Reply
 from leaderboard.counting.vote_changes import exclude_votes, include_votes
 from leaderboard.models import VoteChange
 from reviews import actions
@@ -136,3 +138,53 @@ def test_people_are_shown_to_the_owner_only(review: Review, owner: Actor, client
     assert make.browser(owner).get(page).status_code == 200
     assert make.browser(owner).post(f"{page}9/aside/").status_code == 404
     assert make.browser(owner).post(f"{page}1/delete/").status_code == 404
+
+
+LONG = "The capital is known by everyone who looked at a map of the world once in their life. " * 2
+
+
+def test_gold_pair_is_an_answer_against_its_own_half(review: Review, always: None):
+    Reply.objects.update(text=LONG)
+    person, checked = make.member(), opened(review, gold_percent=10)
+    votes = votes_of(person, checked, 7, "tie")
+    assert [vote.excluded_reason for vote in votes] == [""] * 6 + ["gold"]
+    drawn = ReviewBattle.objects.get(battle=votes[-1].battle)
+    texts = dict(Answer.objects.filter(turn__battle=drawn.battle).values_list("side__model", "text"))
+    whole = texts.pop(drawn.gold_model_id)
+    [half] = texts.values()
+    assert (whole, whole.startswith(half), len(half) < len(whole) * 0.6) == (LONG, True, True)
+    item = ReviewItem.objects.get(pk=drawn.review_item_id)
+    assert (item.opinions, item.leases) == (1, 0)
+    [evidence] = read_people(checked)
+    assert evidence.votes is not None
+    assert (evidence.votes.gold, evidence.votes.gold_right, evidence.votes.again) == (1, 0, 0)
+
+
+def test_gold_pair_names_no_model_after_the_vote(review: Review, owner: Actor, always: None):
+    Reply.objects.update(text=LONG)
+    person, checked = make.member(), opened(review, gold_percent=10)
+    votes_of(person, checked, 6)
+    battle = actions.next_battle(person, checked)
+    assert battle is not None
+    drawn = ReviewBattle.objects.get(battle=battle)
+    side = battle.sides.get(model=drawn.gold_model_id).position
+    browser = make.browser(person)
+    page = browser.post(f"/battles/{battle.public_id}/vote/", {"choice": side}, headers={"HX-Request": "true"}).text
+    assert "both answers were the same one" in page
+    assert "Gazelle" not in page
+    assert browser.get(f"/api/v1/battles/{battle.public_id}/").json()["sides"] is None
+    people = make.browser(owner).get(checked.people_url).content.decode()
+    assert "Gold pairs right" in people
+    assert read_people(checked)[0].as_json["gold_right"] == 1
+
+
+def test_short_answers_make_no_gold_pairs(review: Review, always: None):
+    person, checked = make.member(), opened(review, gold_percent=10)
+    votes = votes_of(person, checked, 7)
+    assert {vote.excluded_reason for vote in votes} == {""}
+    with pytest.raises(DatabaseError), transaction.atomic():
+        ReviewBattle.objects.filter(battle=votes[0].battle).update(gold_model=votes[0].model_left)
+    first = ReviewBattle.objects.get(battle=votes[0].battle)
+    facts = {"review": checked, "review_item_id": first.review_item_id, "propensity": 1, "pair_propensity": 1}
+    with pytest.raises(DatabaseError, match="a_gold_pairs_model_is_of_its_pair"), transaction.atomic():
+        ReviewBattle.objects.create(**facts, person="user:0", repeats=first, gold_model=make.model())

@@ -80,7 +80,9 @@ def test_answers_come_with_the_vote_by_the_api(asking: Review, owner: Actor):
     assert not Vote.objects.exists()
     assert api.post(vote, {"choice": "left", "answers": [1, 2]}, "application/json").status_code == 201
     other = make.member()
-    quiet = make.api(other.user).post(f"/api/v1/battles/{next_id(other, asking)}/vote/", {"choice": "tie"})
+    quiet = make.api(other.user).post(
+        f"/api/v1/battles/{next_id(other, asking)}/vote/", {"choice": "tie"}, "application/json"
+    )
     assert quiet.status_code == 201
 
     address = f"/api/v1/reviews/{asking.public_id}/"

@@ -18,6 +18,7 @@ REASON_TEXTS = {
     "repeated": "you had these answers before: it shows how steady votes are.",
     "set_aside": "the owner of the review set your votes aside.",
     "too_fast": "it came too soon for the answers to be read.",
+    "gold": "both answers were the same one, cut off in one of them: it shows how closely people look.",
 }
 
 
