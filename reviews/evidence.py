@@ -70,6 +70,10 @@ def read_people(review: Review) -> list[PersonEvidence]:
     ]  # fmt: skip
 
 
+def find_person(review: Review, number: int) -> PersonEvidence | None:
+    return next((person for person in read_people(review) if person.number == number), None)
+
+
 def _votes(review: Review) -> tuple[dict[str, list[JudgedPair]], dict[str, int]]:
     """Return votes by person, and the numbers of those that count."""
     votes: dict[str, list[JudgedPair]] = defaultdict(list)

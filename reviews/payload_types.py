@@ -115,6 +115,36 @@ class ContrastPayload(TypedDict):
     high: float
 
 
+class AlikePersonPayload(TypedDict):
+    """A person with almost the same votes."""
+
+    number: int
+    same: int
+    common: int
+
+
+class ReviewPersonPayload(TypedDict):
+    """number: in the order of coming. network: a number, 1 for that of most people; null if unknown. repeated: pairs
+    shown again.
+    """
+
+    number: int
+    nickname: str
+    network: int | None
+    joined_at: datetime
+    votes_counted: int
+    votes_not_counted: int
+    repeated: int
+    repeated_same: int
+    gold: int
+    gold_right: int
+    left_percent: int | None
+    median_seconds: float | None
+    answers_alike: list[AlikePersonPayload]
+    set_aside_at: datetime | None
+    because: str
+
+
 class SpreadPayload(TypedDict):
     """Numbers of people by answer; first, second: models."""
 

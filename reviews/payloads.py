@@ -10,6 +10,7 @@ from accounts.teams.roles import Right, teams_with
 from reviews import access
 from reviews.actions.contrasts import names_of, read_contrasts
 from reviews.boards import ReviewBoard
+from reviews.evidence import PersonEvidence
 from reviews.models import Contrast, Review
 from reviews.payload_types import (
     Audience,
@@ -19,6 +20,7 @@ from reviews.payload_types import (
     Plan,
     QuestionResultPayload,
     ReviewPayload,
+    ReviewPersonPayload,
     ReviewProgressPayload,
     ReviewResultsPayload,
     ReviewState,
@@ -90,6 +92,29 @@ def progress_payload(progress: Progress) -> ReviewProgressPayload:
         "knew_answers": progress.knew,
         "contrasts": progress.contrasts,
         "contrasts_decided": progress.decided,
+    }
+
+
+def person_payload(person: PersonEvidence) -> ReviewPersonPayload:
+    reviewer, votes = person.reviewer, person.votes
+    return {
+        "number": person.number,
+        "nickname": reviewer.nickname,
+        "network": person.network or None,
+        "joined_at": reviewer.joined_at,
+        "votes_counted": person.counted,
+        "votes_not_counted": person.not_counted,
+        "repeated": votes.again if votes else 0,
+        "repeated_same": votes.same if votes else 0,
+        "gold": votes.gold if votes else 0,
+        "gold_right": votes.gold_right if votes else 0,
+        "left_percent": person.left_percent,
+        "median_seconds": round(votes.median_seconds, 1) if votes else None,
+        "answers_alike": [
+            {"number": alike.number, "same": alike.same, "common": alike.common} for alike in person.alike
+        ],
+        "set_aside_at": reviewer.set_aside_at,
+        "because": reviewer.because,
     }
 
 

@@ -4,6 +4,7 @@ from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_
 from common.errors import NotAllowed, NotFound, TooManyRequests
 from common.tables import writers
 from reviews import errors
+from reviews.api.people import ReviewPeople
 from reviews.api.reports import ReportFile, ReportViewSet
 from reviews.api.reviews import JoinReview, NextBattle, OpinionExport, ReviewViewSet, SecondOpinion
 from reviews.api.serializers import (
@@ -12,6 +13,7 @@ from reviews.api.serializers import (
     NewReviewSerializer,
     ReadersSerializer,
     ReviewTermsSerializer,
+    SetAsideSerializer,
 )
 from reviews.reports import errors as report_errors
 from reviews.reports.files import CONTENT_TYPES
@@ -88,6 +90,25 @@ OPERATIONS: Operations = {
             Parameter("ending", "Format.", one_of(*writers.WRITERS), required=True, location="path"),
         ),
         refuses=(NotFound, errors.ResultsHidden, TooManyRequests),
+    ),
+    (ReviewPeople, "list"): Operation(
+        summary="People of a review",
+        description="For those who manage it: each person's votes, how steady and how careful they are, and the number "
+        "of their network. It tells nothing of the models.",
+        refuses=(NotAllowed,),
+    ),
+    (ReviewPeople, "aside"): Operation(
+        summary="Set a person aside",
+        description="Their votes, also later ones, count nowhere until you take them back; the reason and the figures "
+        "at this moment are kept.",
+        takes=SetAsideSerializer,
+        example={"because": "always the left side"},
+        refuses=(NotAllowed, errors.ReviewState),
+    ),
+    (ReviewPeople, "back"): Operation(
+        summary="Take a person back",
+        description="The votes that were left out because the person was set aside count again.",
+        refuses=(NotAllowed, errors.ReviewState),
     ),
     (NextBattle, "create"): Operation(
         summary="The next battle of a review",

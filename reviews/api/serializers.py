@@ -62,6 +62,10 @@ class JoinSerializer(serializers.Serializer[None]):
     nickname = serializers.CharField(max_length=Reviewer.MAX_NICKNAME, allow_blank=True, default="")
 
 
+class SetAsideSerializer(serializers.Serializer[None]):
+    because = serializers.CharField(max_length=Reviewer.MAX_BECAUSE, allow_blank=True, default="")
+
+
 class NewReportSerializer(serializers.Serializer[None]):
     """A run's or review's id, or a board; team: the address of the board's team."""
 

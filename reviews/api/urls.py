@@ -1,6 +1,7 @@
 from django.urls import path
 from rest_framework.routers import SimpleRouter
 
+from reviews.api.people import ReviewPeople
 from reviews.api.reports import ReportFile, ReportViewSet
 from reviews.api.reviews import JoinReview, NextBattle, OpinionExport, ReviewViewSet, SecondOpinion
 
@@ -17,6 +18,15 @@ urlpatterns = [
         "battles/<str:public_id>/second-opinion/",
         SecondOpinion.as_view({"post": "create"}),
         name="api-second-opinion",
+    ),
+    path("reviews/<str:public_id>/people/", ReviewPeople.as_view({"get": "list"}), name="api-review-people"),
+    *(
+        path(
+            f"reviews/<str:public_id>/people/<int:number>/{move}/",
+            ReviewPeople.as_view({"post": move}),
+            name=f"api-review-person-{move}",
+        )
+        for move in ("aside", "back")
     ),
     path("reviews/<str:public_id>/next/", NextBattle.as_view({"post": "create"}), name="api-review-next"),
 ]

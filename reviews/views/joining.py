@@ -15,7 +15,7 @@ from common.errors import ArenaError
 from reviews import access
 from reviews.actions import joining, people
 from reviews.codes import shown_code
-from reviews.evidence import read_networks, read_people
+from reviews.evidence import find_person, read_networks, read_people
 from reviews.forms import JoinForm, SetAsideForm
 from reviews.models import PersonalCode, Review
 
@@ -55,7 +55,7 @@ def show_people(request: PageRequest, public_id: str) -> HttpResponse:
 def change_person(request: PageRequest, public_id: str, number: int, move: str) -> HttpResponse:
     """Set a person aside, or take them back."""
     review = access.get_review_or_404(request.actor, public_id, to_change=True)
-    found = next((person for person in read_people(review) if person.number == number), None)
+    found = find_person(review, number)
     form = SetAsideForm(request.POST)
     if found is None or move not in ("aside", "back"):
         raise Http404

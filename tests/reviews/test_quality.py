@@ -188,3 +188,24 @@ def test_short_answers_make_no_gold_pairs(review: Review, always: None):
     facts = {"review": checked, "review_item_id": first.review_item_id, "propensity": 1, "pair_propensity": 1}
     with pytest.raises(DatabaseError, match="a_gold_pairs_model_is_of_its_pair"), transaction.atomic():
         ReviewBattle.objects.create(**facts, person="user:0", repeats=first, gold_model=make.model())
+
+
+def test_owner_sets_people_aside_by_the_api(review: Review, owner: Actor):
+    person, open_one = make.member(), opened(review)
+    votes_of(person, open_one, 3)
+    address = f"/api/v1/reviews/{open_one.public_id}/people/"
+    api, other = make.api(owner.user), make.api(make.user())
+    [listed] = api.get(address).json()["results"]
+    assert (listed["number"], listed["votes_counted"], listed["left_percent"], listed["gold"]) == (1, 3, 100, 0)
+    assert person.key not in api.get(address).text
+
+    aside = api.post(f"{address}1/aside/", {"because": "always left"}, "application/json").json()
+    assert (aside["votes_counted"], aside["votes_not_counted"], aside["because"]) == (0, 3, "always left")
+    assert api.post(f"{address}1/aside/", {}, "application/json").status_code == 409
+    back = api.post(f"{address}1/back/").json()
+    assert (back["votes_counted"], back["set_aside_at"], back["because"]) == (3, None, "")
+    assert api.post(f"{address}2/aside/", {}, "application/json").status_code == 404
+    assert make.api(owner.user, scopes=[Scope.READ]).post(f"{address}1/aside/").status_code == 403
+    for refused in (other.get(address), other.post(f"{address}1/aside/"), other.post(f"{address}1/back/")):
+        assert refused.status_code == 404
+    assert make.api(person.user).get(address).status_code == 404

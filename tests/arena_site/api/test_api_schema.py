@@ -447,6 +447,10 @@ def ask_about_reviews(ask: Callable[..., Any], client: Client, owner: User) -> N
     assert (battle["mode"], battle["sides"]) == ("review", None)
     client.post(f"/api/v1/battles/{battle['id']}/vote/", {"choice": "left"}, "application/json")
     assert ask("get", f"{path}progress/", public_id=made)["knew_answers"] == 1
+    [person] = ask("get", f"{path}people/", public_id=made)["results"]
+    number = {"public_id": made, "number": person["number"]}
+    assert ask("post", f"{path}people/{{number}}/aside/", {"because": "hasty"}, **number)["because"] == "hasty"
+    assert ask("post", f"{path}people/{{number}}/back/", **number)["set_aside_at"] is None
     ask("get", path, public_id=made)
     assert ask("get", "reviews/")["count"] == 1
     ask("post", f"{path}close/", public_id=made)

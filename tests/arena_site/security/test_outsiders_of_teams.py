@@ -167,7 +167,7 @@ def _ids(team: Team, owner: User, owned: api_fixtures.World, model: LanguageMode
         "/api/v1/judges/": {"public_id": judge.public_id},
         "/api/v1/benchmarks/imports/": {"public_id": new_public_id()},
         "/review/": {**of_review, "move": "close", "number": 1, "judge_id": judge.public_id},
-        "/api/v1/reviews/": of_review,
+        "/api/v1/reviews/": {**of_review, "number": 1},
         "/reports/": report,
         "/api/v1/reports/": report,
     }

@@ -199,6 +199,8 @@ REVIEWS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/reviews/join/": VOTE,
     "/api/v1/battles/{public_id}/second-opinion/": BENCHMARK,
     "/api/v1/reviews/{public_id}/progress/": READ,
+    "/api/v1/reviews/{public_id}/people/": READ,
+    **{f"/api/v1/reviews/{{public_id}}/people/{{number}}/{move}/": BENCHMARK for move in ("aside", "back")},
     "/api/v1/reviews/{public_id}/results/": READ,
     "/api/v1/reviews/{public_id}/agreement/": READ,
     "/api/v1/reviews/{public_id}/export.{ending}": READ,
