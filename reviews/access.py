@@ -88,8 +88,9 @@ def may_manage(actor: Actor, review: Review) -> bool:
 
 
 def reads_opinions(actor: Actor, review: Review) -> bool:
-    """Return whether the person may read opinions one by one, and disagreements with their answers."""
-    return review.team_id in teams_with(actor.memberships, Right.SEE) or may_manage(actor, review)
+    """Return whether the person may read opinions on pairs one by one, and disagreements with their answers."""
+    sees = review.team_id in teams_with(actor.memberships, Right.SEE) or may_manage(actor, review)
+    return sees and not review.is_graded
 
 
 def belongs_to_audience(actor: Actor, review: Review) -> bool:

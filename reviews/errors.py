@@ -58,6 +58,18 @@ class PersonSetAside(ReviewState):
     message = _("The owner of the review has set your votes aside. Ask them why.")
 
 
+class AlreadyGraded(ReviewState):
+    """Raised for an answer that the person has graded, or that was drawn for another."""
+
+    code = "already_graded"
+    message = _("You graded this answer before. Go on with the next one.")
+
+
+class NoSuchGrade(InvalidInput):
+    code = "no_such_grade"
+    message = _("The review does not take this grade.")
+
+
 class CannotAskOthers(ReviewState):
     """Raised for a battle that has no blind vote on two whole answers, or that others could read with names."""
 

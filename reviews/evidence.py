@@ -8,7 +8,7 @@ from django.db.models import Count
 
 from battles.models import Vote
 from common.payload_types import JsonObject
-from reviews.models import Review, ReviewBattle, Reviewer
+from reviews.models import Review, ReviewBattle, Reviewer, ReviewGrade
 from reviews.statistics.quality import JudgedPair, Steadiness, alike_people, steadiness
 
 SIDES: dict[str, bool] = {Vote.Choice.LEFT: True, Vote.Choice.RIGHT: False}
@@ -56,15 +56,21 @@ class PersonEvidence:
 def read_people(review: Review) -> list[PersonEvidence]:
     """Return people who joined or were shown a battle, in the order in which they came."""
     reviewers = list(review.reviewers.order_by("pk"))
-    votes, counted = _votes(review)
+    votes, counted = _grades(review) if review.is_graded else _votes(review)
     numbers = {reviewer.person: number for number, reviewer in enumerate(reviewers, start=1)}
     networks = {row.network: row.number for row in read_networks(review)}
-    alike = _alike([vote for of_person in votes.values() for vote in of_person], reviewers, numbers)
+    # Grades are few values: two careful people give the same ones.
+    alike = (
+        {}
+        if review.is_graded
+        else _alike([vote for of_person in votes.values() for vote in of_person], reviewers, numbers)
+    )
     return [
         PersonEvidence(
             reviewer=reviewer, number=numbers[reviewer.person], network=networks.get(reviewer.network, 0),
             counted=counted[reviewer.person], not_counted=len(votes[reviewer.person]) - counted[reviewer.person],
-            votes=steadiness(votes[reviewer.person]) if votes[reviewer.person] else None, alike=alike[reviewer.person],
+            votes=steadiness(votes[reviewer.person]) if votes[reviewer.person] else None,
+            alike=alike.get(reviewer.person, []),
         )
         for reviewer in reviewers
     ]  # fmt: skip
@@ -91,6 +97,18 @@ def _votes(review: Review) -> tuple[dict[str, list[JudgedPair]], dict[str, int]]
         votes[person].append(JudgedPair(person, item, winner, is_left, seconds, is_repeat=is_repeat, gold=gold))
         counted[person] += not reason
     return votes, counted
+
+
+def _grades(review: Review) -> tuple[dict[str, list[JudgedPair]], dict[str, int]]:
+    """Return grades by person as votes for no side, and the numbers of those that count."""
+    grades: dict[str, list[JudgedPair]] = defaultdict(list)
+    counted: dict[str, int] = defaultdict(int)
+    given = ReviewGrade.objects.filter(review=review, value__isnull=False, ended_at__isnull=False).order_by("ended_at")
+    for grade in given:
+        seconds = 0.0 if grade.ended_at is None else (grade.ended_at - grade.drawn_at).total_seconds()
+        grades[grade.person].append(JudgedPair(grade.person, grade.answer_id, grade.value, None, seconds))
+        counted[grade.person] += not grade.excluded_reason
+    return grades, counted
 
 
 def _alike(

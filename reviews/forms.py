@@ -90,6 +90,9 @@ def _value(pair: tuple[LanguageModel, LanguageModel]) -> str:
 class ReviewForm(forms.Form):
     """Terms of a review. Without a review: of a new one."""
 
+    # These have no effect where people grade single answers.
+    OF_PAIRS = ("plan", "repeats_percent", "takes_ties", "takes_both_bad")
+
     title = forms.CharField(label=_("Title"), max_length=120)
     instructions = forms.CharField(
         label=_("Instructions"), required=False, max_length=Review.MAX_INSTRUCTIONS, strip=True,
@@ -97,14 +100,15 @@ class ReviewForm(forms.Form):
         help_text=_("Shown before the first battle. Markdown. Say what makes an answer better."),
     )  # fmt: skip
     audience = forms.ChoiceField(label=_("Who is asked"), widget=forms.RadioSelect)
+    asks_for = forms.ChoiceField(label=_("What people say"), choices=Review.AsksFor.choices, widget=forms.RadioSelect)
     plan = forms.ChoiceField(label=_("Pairs"), choices=Review.Plan.choices, widget=forms.RadioSelect)
     opinions_per_item = forms.IntegerField(
-        label=_("Opinions on each pair"), min_value=1, max_value=Review.MAX_OPINIONS,
-        help_text=_("From different people. The review closes when every pair has them."),
+        label=_("Opinions on each pair or answer"), min_value=1, max_value=Review.MAX_OPINIONS,
+        help_text=_("From different people. The review closes when every one has them."),
     )  # fmt: skip
     most_per_person = forms.IntegerField(
         label=_("At most from one person"), required=False, min_value=1, max_value=Review.MAX_ITEMS,
-        help_text=_("Empty: as many as there are pairs."),
+        help_text=_("Empty: as many as there are pairs or answers."),
     )  # fmt: skip
     expected_people = forms.IntegerField(
         label=_("Expected people"), required=False, min_value=1, max_value=Review.MAX_PEOPLE,
@@ -171,6 +175,13 @@ class JoinForm(forms.Form):
         label=_("Nickname"), required=False, max_length=Reviewer.MAX_NICKNAME,
         help_text=_("If you like: the owner of the review sees it beside your number of votes."),
     )  # fmt: skip
+
+
+class GradeForm(forms.Form):
+    """answer: number of a drawn answer."""
+
+    answer = forms.IntegerField(min_value=1, max_value=2**63 - 1)
+    value = forms.IntegerField(min_value=0, max_value=5)
 
 
 class SetAsideForm(forms.Form):

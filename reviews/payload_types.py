@@ -2,10 +2,12 @@ from datetime import datetime
 from typing import Literal, NotRequired, TypedDict
 
 from battles.payload_types import VotedModelPayload
+from benchmarks.judges.payloads import IntervalPayload
 from leaderboard.payload_types import ResultPayload
 
 ReviewState = Literal["draft", "open", "closed", "withdrawn"]
 Audience = Literal["owner", "team", "members", "everyone", "link", "codes"]
+AsksFor = Literal["pairs", "pass", "stars"]
 Plan = Literal["all", "regular", "adaptive"]
 Ending = Literal["owner", "deadline", "quota", "decided"]
 Decision = Literal["better", "worse", "equal", "not_decided"]
@@ -47,6 +49,8 @@ class QuestionResultPayload(QuestionPayload):
 class ReviewPayload(TypedDict):
     """run, battle: null for people who are only asked; a second opinion has a battle. items: pairs of answers.
 
+    asks_for: a comparison of `pairs`, or grades of single answers, which `items` counts then.
+
     team: only of a review of a team of yours. voted: your votes. asks_you: whether you may vote while takes_votes.
     stop_share: 60 for 60 : 40, null without a stop rule. contrasts: slugs of two models each.
     code: of the link, null while it is closed; only for those who manage the review.
@@ -59,6 +63,7 @@ class ReviewPayload(TypedDict):
     battle: str | None
     audience: Audience
     state: ReviewState
+    asks_for: AsksFor
     plan: Plan
     opinions_per_item: int
     most_per_person: int | None
@@ -156,8 +161,65 @@ class SpreadPayload(TypedDict):
     both_bad: int
 
 
+class AnswerToGradePayload(TypedDict):
+    """answer: number that the grade names. values: that the grade may have, the lowest first; 0 is incorrect.
+
+    prompts, answers: in turns; later prompts are follow-ups. files: names of uploads.
+    """
+
+    answer: int
+    values: list[int]
+    prompts: list[str]
+    answers: list[str]
+    files: list[str]
+    expected: str
+
+
+class GivenGradePayload(TypedDict):
+    answer: int
+    value: int
+
+
+class GradedEntrantPayload(TypedDict):
+    """mean: share of correct answers, or stars."""
+
+    name: str
+    mean: IntervalPayload
+    answers: int
+    grades: int
+    cases: int
+
+
+class GradeAgreementPayload(TypedDict):
+    """opinions: pairs of grades. raw: how often they are the same. alpha: Krippendorff's, ordinal."""
+
+    opinions: int
+    cases: int
+    raw: IntervalPayload
+    alpha: IntervalPayload
+
+
+class GradingJudgePayload(TypedDict):
+    judge: str
+    name: str
+    number: int
+    agreement: GradeAgreementPayload | None
+
+
+class GradesPayload(TypedDict):
+    """people: with each other; checks, judges: with people. Null without a common answer."""
+
+    asks_for: AsksFor
+    entrants: list[GradedEntrantPayload]
+    people: GradeAgreementPayload | None
+    checks: GradeAgreementPayload | None
+    judges: list[GradingJudgePayload]
+
+
 class ReviewResultsPayload(TypedDict):
     """computed_at: null until the board is computed. excluded: votes by reason. spread: of a second opinion.
+
+    grades: of a review that asks for them; it has no board, and counts grades in place of votes.
 
     most_of_a_network: people, where they joined by a link or codes, which do not verify them.
     """
@@ -176,3 +238,4 @@ class ReviewResultsPayload(TypedDict):
     results: list[ResultPayload]
     questions: list[QuestionResultPayload]
     spread: NotRequired[SpreadPayload]
+    grades: NotRequired[GradesPayload]

@@ -11,8 +11,11 @@ from reviews import access
 from reviews.actions.contrasts import names_of, read_contrasts
 from reviews.boards import ReviewBoard
 from reviews.evidence import PersonEvidence
+from reviews.grading.payloads import grades_payload
+from reviews.grading.results import read_grade_results
 from reviews.models import Contrast, Review
 from reviews.payload_types import (
+    AsksFor,
     Audience,
     ContrastPayload,
     Decision,
@@ -42,6 +45,7 @@ def review_payload(review: Review, actor: Actor, *, voted: int) -> ReviewPayload
         "battle": review.battle.public_id if sees_run and review.battle is not None else None,
         "audience": cast(Audience, review.audience),
         "state": cast(ReviewState, review.state),
+        "asks_for": cast(AsksFor, review.asks_for),
         "plan": cast(Plan, review.plan),
         "opinions_per_item": review.opinions_per_item,
         "most_per_person": review.most_per_person,
@@ -138,6 +142,8 @@ def results_payload(
     }
     if review.battle_id is not None:
         payload["spread"] = spread_payload(read_spread(review))
+    if review.is_graded:
+        payload["grades"] = grades_payload(review, read_grade_results(review))
     return payload
 
 

@@ -11,7 +11,7 @@ from accounts.models import User, Visitor
 from accounts.personal_data import account_deleting, personal_data_requested
 from common.ids import new_public_id
 from reviews.actions.people import leave_out_second_votes
-from reviews.models import Review, ReviewBattle, Reviewer, RunReader
+from reviews.models import Review, ReviewBattle, Reviewer, ReviewGrade, RunReader
 from reviews.second_opinions.actions import delete_copies
 
 
@@ -57,6 +57,28 @@ def export_joined_reviews(user: User, **_: object) -> dict[str, list[JoinedRevie
     }  # fmt: skip
 
 
+class GivenGrade(TypedDict):
+    """review: its id. asks_for: what the value is."""
+
+    review: str
+    asks_for: str
+    value: int
+    graded_at: datetime
+
+
+@receiver(personal_data_requested)
+def export_grades(user: User, **_: object) -> dict[str, list[GivenGrade]]:
+    given = ReviewGrade.objects.filter(person=Actor(user=user).key).order_by("pk")
+    rows = given.values_list("review__public_id", "review__asks_for", "value", "ended_at")
+    return {
+        "grades_in_reviews": [
+            {"review": review, "asks_for": asks_for, "value": value, "graded_at": graded_at}
+            for review, asks_for, value, graded_at in rows
+            if value is not None and graded_at is not None
+        ]
+    }
+
+
 @receiver(personal_data_requested)
 def export_answers(user: User, **_: object) -> dict[str, list[AnsweredQuestion]]:
     answered = ReviewBattle.objects.filter(person=Actor(user=user).key, answers__isnull=False, battle__isnull=False)
@@ -98,6 +120,7 @@ def delete_reviews(user: User, **_: object) -> None:
     key = Actor(user=user).key
     nameless = f"deleted:{new_public_id()}"
     ReviewBattle.objects.filter(person=key).update(person=nameless)
+    ReviewGrade.objects.filter(person=key).update(person=nameless)
     Reviewer.objects.filter(person=key).update(person=nameless, nickname="", network="")
     RunReader.objects.filter(person=key).delete()
 
@@ -117,6 +140,12 @@ def _transfer_battles(*, before: str, after: str) -> None:
     of_visitor = ReviewBattle.objects.filter(person=before).exclude(is_judged)
     of_visitor.filter(ended_at__isnull=False).update(person=after)
     of_visitor.filter(ended_at=None).exclude(has_open).update(person=after)
+    graded = ReviewGrade.objects.filter(person=after)
+    is_graded = Exists(graded.filter(answer=OuterRef("answer")))
+    has_open_grade = Exists(graded.filter(review=OuterRef("review"), ended_at=None))
+    grades = ReviewGrade.objects.filter(person=before).exclude(is_graded)
+    grades.filter(ended_at__isnull=False).update(person=after)
+    grades.filter(ended_at=None).exclude(has_open_grade).update(person=after)
     joined = Reviewer.objects.filter(person=after, review=OuterRef("review"))
     Reviewer.objects.filter(person=before).exclude(Exists(joined)).update(person=after)
     readers = RunReader.objects.filter(person=before)

@@ -34,7 +34,8 @@ def unpublished() -> QuerySet[Review]:
     is_first = Q(published_at=None)
     newer = ReviewBattle.objects.filter(review=OuterRef("pk"), ended_at__gt=OuterRef("published_at"))
     closed = Q(state=Review.State.CLOSED) & (is_first | Q(published_at__lt=F("ended_at")))
-    return Review.objects.filter(closed | is_shown & (is_first | Q(Exists(newer))))
+    with_board = Review.objects.filter(asks_for=Review.AsksFor.PAIRS)
+    return with_board.filter(closed | is_shown & (is_first | Q(Exists(newer))))
 
 
 def publish_missing() -> None:

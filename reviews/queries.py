@@ -14,16 +14,17 @@ from battles.models import Vote
 from reviews import access
 from reviews.actions.contrasts import decided_pairs, items_of
 from reviews.actions.joining import most_of_a_network
-from reviews.models import Review, ReviewBattle
+from reviews.models import Review, ReviewBattle, ReviewGrade
 
 # A pause between two votes that is longer counts as a break.
 MAX_BETWEEN_S = 600
 PER_ESTIMATE = 10
+KNEW_ANSWERS = Vote.ExcludedReason.KNEW_ANSWERS
 
 
 @dataclass(frozen=True)
 class Own:
-    """A person's part. most: battles for them. minutes: that PER_ESTIMATE votes take, if known."""
+    """A person's part. most: battles or answers for them. minutes: that PER_ESTIMATE votes take, if known."""
 
     voted: int
     most: int
@@ -35,8 +36,10 @@ class Own:
 
 
 def read_own(actor: Actor, review: Review) -> Own:
-    mine = ReviewBattle.objects.filter(review=review, person=actor.key)
-    moments = mine.filter(ended_at__isnull=False, repeats=None).order_by("ended_at")
+    mine: QuerySet[ReviewBattle] | QuerySet[ReviewGrade] = review.battles.filter(repeats=None)
+    if review.is_graded:
+        mine = review.grades.all()
+    moments = mine.filter(person=actor.key, ended_at__isnull=False).order_by("ended_at")
     ended = list(moments.values_list("ended_at", flat=True))
     most = min(review.item_count, review.most_per_person or review.item_count)
     return Own(len(ended), most, _minutes([moment for moment in ended if moment is not None]))
@@ -69,6 +72,8 @@ class Progress:
 
 
 def read_progress(review: Review) -> Progress:
+    if review.is_graded:
+        return _progress_of_grades(review)
     most = review.opinions_per_item
     sums = review.items.aggregate(taken=Sum(Least("opinions", most)), leases=Sum("leases"))
     voted = review.battles.filter(battle__vote__isnull=False).aggregate(
@@ -84,9 +89,21 @@ def read_progress(review: Review) -> Progress:
     )  # fmt: skip
 
 
+def _progress_of_grades(review: Review) -> Progress:
+    most = review.opinions_per_item
+    sums = review.answers.aggregate(taken=Sum(Least("grades", most)), leases=Sum("leases"))
+    given = review.grades.filter(value__isnull=False).aggregate(
+        people=Count("person", distinct=True), knew=Count("pk", filter=Q(excluded_reason=KNEW_ANSWERS))
+    )
+    return Progress(
+        opinions=sums["taken"] or 0, wanted=most * review.item_count, under_way=sums["leases"] or 0,
+        people_count=given["people"], knew=given["knew"],
+    )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Totals:
-    """counted, excluded: votes. people: whose votes count."""
+    """counted, excluded: votes or grades. people: whose votes or grades count."""
 
     counted: int
     excluded: list[tuple[str, int]]
@@ -95,13 +112,15 @@ class Totals:
 
 def read_totals(review: Review) -> Totals:
     """Call this only where the results are shown."""
-    votes = Vote.objects.filter(series=review.public_id)
-    excluded = votes.exclude(excluded_reason="").order_by().values_list("excluded_reason")
-    counted = votes.filter(excluded_reason="")
+    given: QuerySet[Vote] | QuerySet[ReviewGrade] = Vote.objects.filter(series=review.public_id)
+    if review.is_graded:
+        given = review.grades.filter(value__isnull=False)
+    excluded = given.exclude(excluded_reason="").order_by().values_list("excluded_reason")
+    counted = given.filter(excluded_reason="")
     return Totals(
         counted.count(),
         sorted(excluded.annotate(n=Count("pk"))),
-        counted.aggregate(n=Count("voter", distinct=True))["n"],
+        counted.aggregate(n=Count("person" if review.is_graded else "voter", distinct=True))["n"],
     )
 
 
@@ -147,7 +166,9 @@ def list_reviews(actor: Actor) -> Lists:
 
 
 def voted_by(actor: Actor, reviews: Sequence[Review]) -> dict[int, int]:
-    """Return numbers of the person's ended battles, by review."""
-    ended = ReviewBattle.objects.filter(review__in=reviews, person=actor.key, ended_at__isnull=False, repeats=None)
-    counted = dict(ended.values_list("review").annotate(n=Count("pk")).order_by())
+    """Return numbers of the person's ended battles and grades, by review."""
+    mine = {"review__in": reviews, "person": actor.key, "ended_at__isnull": False}
+    battles = ReviewBattle.objects.filter(**mine, repeats=None).values_list("review").annotate(n=Count("pk"))
+    grades = ReviewGrade.objects.filter(**mine).values_list("review").annotate(n=Count("pk"))
+    counted = dict(battles.order_by().union(grades.order_by()))
     return {review.pk: counted.get(review.pk, 0) for review in reviews}

@@ -17,8 +17,11 @@ from benchmarks.signals import answers_reading, run_deleting
 from reviews import access, actions
 from reviews.actions.lifecycle import forget_run
 from reviews.errors import OthersAreAsked, ReviewsOpen
+from reviews.grading.showing import shows_upload
 from reviews.models import Review, RunReader
 from reviews.second_opinions.actions import forget_session
+from uploads.models import Upload
+from uploads.signals import upload_shown
 
 
 @receiver(vote_cast)
@@ -48,6 +51,11 @@ def refuse_while_review_is_open(run: Run, **_: object) -> None:
     if Review.objects.open().filter(run=run).exists():
         raise RunInUse
     forget_run(run)
+
+
+@receiver(upload_shown)
+def is_of_an_answer_to_grade(upload: Upload, actor: Actor, **_: object) -> bool:
+    return shows_upload(actor, upload)
 
 
 @receiver(team_archiving)

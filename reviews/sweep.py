@@ -6,7 +6,7 @@ from django.db.models.functions import Now
 
 from common.sweeping import Step, Sweep
 from reviews.actions import close_due, end_away_people
-from reviews.models import Review, ReviewBattle, Reviewer
+from reviews.models import Review, ReviewBattle, Reviewer, ReviewGrade
 from reviews.sql import read_sql
 
 
@@ -19,6 +19,15 @@ def _end_leases() -> None:
         cursor.execute(read_sql("end_leases.sql"))
 
 
+def _expired_grades() -> QuerySet[ReviewGrade]:
+    return ReviewGrade.objects.filter(lease_until__lt=Now())
+
+
+def _end_leases_of_grades() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(read_sql("end_leases_of_grades.sql"))
+
+
 def _past_deadline() -> QuerySet[Review]:
     return Review.objects.past_deadline()
 
@@ -27,4 +36,9 @@ def _away() -> QuerySet[Reviewer]:
     return Reviewer.objects.away()
 
 
-sweep = Sweep(Step(_expired, _end_leases), Step(_away, end_away_people), Step(_past_deadline, close_due))
+sweep = Sweep(
+    Step(_expired, _end_leases),
+    Step(_expired_grades, _end_leases_of_grades),
+    Step(_away, end_away_people),
+    Step(_past_deadline, close_due),
+)

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from reviews.views import agreement, joining, reports, reviews, second_opinions
+from reviews.views import agreement, grading, joining, reports, reviews, second_opinions
 
 app_name = "reviews"
 
@@ -9,6 +9,7 @@ urlpatterns = [
     path("reviews/new/", reviews.new, name="new"),
     path("review/<str:public_id>/", reviews.show, name="review"),
     path("review/<str:public_id>/next/", reviews.next_one, name="next"),
+    path("review/<str:public_id>/grade/", grading.grade, name="grade"),
     path("review/<str:public_id>/results/", reviews.results, name="results"),
     path("review/<str:public_id>/agreement/", agreement.agreement, name="agreement"),
     path("review/<str:public_id>/agreement/<str:judge_id>/", agreement.disagreements, name="disagreements"),

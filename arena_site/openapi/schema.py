@@ -70,10 +70,10 @@ class DuplicateComponent(ValueError):
 
 
 class Body(NamedTuple):
-    """JSON of a response. `payload_type` is its TypedDict, or that of a list's items; None without a body."""
+    """JSON of a response. `payload_type` is its TypedDict, a union, or that of a list's items; None without a body."""
 
     status: int
-    payload_type: type | None
+    payload_type: type | UnionType | None
     is_list: bool = False
 
     def schema(self) -> JsonObject | None:
@@ -242,7 +242,9 @@ def _error_payload(error: type[ArenaError]) -> ErrorPayload:
     return {"code": error.code, "detail": str(error.message)}
 
 
-def _reference(payload_type: type) -> JsonObject:
+def _reference(payload_type: type | UnionType) -> JsonObject:
+    if isinstance(payload_type, UnionType):
+        return {"oneOf": [_reference(part) for part in get_args(payload_type)]}
     return {"$ref": _REFERENCE.format(name=_component(payload_type))}
 
 
@@ -261,7 +263,8 @@ def add_payload_components(result: JsonObject, **_: object) -> JsonObject:
     """Hook of drf-spectacular: add the components that the operations refer to."""
     payload_types: set[type] = {ErrorPayload}
     for handler, operation in OPERATIONS.items():
-        contents = (*(body.payload_type for body in bodies_of(*handler)), *operation.files)
+        bodies = [body.payload_type for body in bodies_of(*handler)]
+        contents = (*bodies, *(part for body in bodies for part in get_args(body)), *operation.files)
         payload_types.update(content for content in contents if isinstance(content, type))
     ordered = sorted(payload_types, key=_component)
     _references, components = msgspec.json.schema_components(ordered, ref_template=_REFERENCE)

@@ -1,4 +1,5 @@
 from reviews.actions.battles import next_battle
+from reviews.actions.grading import grade_answer, next_answer
 from reviews.actions.joining import close_link, find_by_code, join_review, renew_code
 from reviews.actions.lifecycle import (
     change_review,
@@ -23,8 +24,10 @@ __all__ = [
     "delete_review",
     "end_away_people",
     "find_by_code",
+    "grade_answer",
     "join_review",
     "move_opinions",
+    "next_answer",
     "next_battle",
     "open_review",
     "renew_code",

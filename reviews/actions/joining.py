@@ -1,14 +1,14 @@
 """Joining a review by the code of its link, or by a code for one person."""
 
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from accounts.actor import Actor
 from common.valkey import limits
 from reviews.codes import new_code, parse_code
 from reviews.errors import NoSuchCode, PersonalCodeUsed, ReviewFull, ReviewState
-from reviews.models import PersonalCode, Review, ReviewBattle, Reviewer
+from reviews.models import PersonalCode, Review, Reviewer
 
 
 def find_by_code(typed: str, keys: limits.Keys) -> Review:
@@ -95,7 +95,9 @@ def _set_code(review: Review, code: str) -> Review:
 
 def most_of_a_network(review: Review) -> int | None:
     """Return the largest number of people with counted votes from one network; None if no network is known."""
-    voted = ReviewBattle.objects.filter(review=review, battle__vote__excluded_reason="").values("person")
-    joined = Reviewer.objects.filter(review=review, person__in=voted).exclude(network="")
+    graded = review.grades.filter(value__isnull=False, excluded_reason="").values("person")
+    voted = review.battles.filter(battle__vote__excluded_reason="").values("person")
+    counts = Q(person__in=graded if review.is_graded else voted)
+    joined = Reviewer.objects.filter(counts, review=review).exclude(network="")
     most = joined.order_by().values("network").annotate(n=Count("pk")).order_by("-n").first()
     return None if most is None else most["n"]

@@ -1,7 +1,7 @@
 """A review from its draft to its end. Every change of a state locks the review's row."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TypedDict, Unpack
 
@@ -27,9 +27,9 @@ from reviews.actions.contrasts import (
     require_items,
 )
 from reviews.actions.joining import make_codes, most_of_a_network
-from reviews.actions.pairs import read_pairs
+from reviews.actions.pairs import read_answers, read_pairs
 from reviews.errors import NothingToReview, ReviewState
-from reviews.models import Review, ReviewItem
+from reviews.models import GradedAnswer, Review, ReviewItem
 from reviews.payload_types import QuestionPayload
 from reviews.publishing import publish_after_commit
 from reviews.questions import problem_of
@@ -43,6 +43,7 @@ class ReviewTerms(TypedDict, total=False):
     title: str
     instructions: str
     audience: str
+    asks_for: str
     plan: str
     opinions_per_item: int
     most_per_person: int | None
@@ -132,6 +133,8 @@ def _check(review: Review, team: Team | None, *, contrasts: int) -> None:
     if review.audience in Review.JOINED and review.expected_people is None:
         problems["expected_people"] = [_("Say how many people you expect: no more can join.")]
     problems |= _problems_of_rule(review, contrasts)
+    if review.is_graded and (review.stop_share or review.questions or review.gold_percent):
+        problems["asks_for"] = [_("Only comparisons have a stop rule, questions and gold pairs.")]
     if problem := problem_of(review.questions):
         problems["questions"] = [problem]
     if review.closes_at is not None:
@@ -156,12 +159,22 @@ def _problems_of_rule(review: Review, contrasts: int) -> dict[str, list[str]]:
 
 @transaction.atomic
 def open_review(review: Review) -> Review:
-    """Store the pairs and take votes. Raises ReviewState, NothingToReview and InvalidInput."""
+    """Store the pairs or answers, and take votes. Raises ReviewState, NothingToReview and InvalidInput."""
     review = Review.objects.lock(review.pk)
     if review.state != Review.State.DRAFT or review.run is None:
         raise ReviewState
     _check(review, review.team, contrasts=review.contrasts.count())
     _require_ended(Run.objects.lock(review.run.pk))  # nor is it asked again meanwhile
+    review.item_count, left_out = _store_answers(review) if review.is_graded else _store_pairs(review)
+    review.left_out = {reason: n for reason, n in left_out.items() if n}
+    review.state, review.opened_at = Review.State.OPEN, timezone.now()
+    make_codes(review)
+    review.save(update_fields=["item_count", "left_out", "state", "opened_at", "code"])
+    return review
+
+
+def _store_pairs(review: Review) -> tuple[int, Mapping[str, int]]:
+    """Return the number of pairs, and those left out. Raises NothingToReview."""
     pairs = read_pairs(review)
     if not pairs.items:
         raise NothingToReview(_("The run has no two whole answers of different models to the same prompt."))
@@ -170,12 +183,19 @@ def open_review(review: Review) -> Review:
         raise NothingToReview(sentence % {"most": Review.MAX_ITEMS, "n": len(pairs.items)})
     ReviewItem.objects.bulk_create(pairs.items, batch_size=BATCH)
     require_items(review)
-    review.item_count = len(pairs.items)
-    review.left_out = {reason: n for reason, n in pairs.left_out.items() if n}
-    review.state, review.opened_at = Review.State.OPEN, timezone.now()
-    make_codes(review)
-    review.save(update_fields=["item_count", "left_out", "state", "opened_at", "code"])
-    return review
+    return len(pairs.items), pairs.left_out
+
+
+def _store_answers(review: Review) -> tuple[int, Mapping[str, int]]:
+    """Return the number of answers to grade, and those left out. Raises NothingToReview."""
+    answers = read_answers(review)
+    if not answers.items:
+        raise NothingToReview(_("The run has no whole answer that does not name its model."))
+    if len(answers.items) > Review.MAX_ITEMS:
+        sentence = _("A review has at most %(most)s answers, this run has %(n)s.")
+        raise NothingToReview(sentence % {"most": Review.MAX_ITEMS, "n": len(answers.items)})
+    GradedAnswer.objects.bulk_create(answers.items, batch_size=BATCH)
+    return len(answers.items), answers.left_out
 
 
 @transaction.atomic
@@ -188,7 +208,8 @@ def close_review(review: Review, *, by: Review.Ending = Review.Ending.OWNER) -> 
     review.code, review.most_of_a_network = "", most_of_a_network(review)
     review.save(update_fields=["state", "ended_by", "ended_at", "code", "most_of_a_network"])
     _end_everyone(review)
-    publish_after_commit(review)
+    if not review.is_graded:
+        publish_after_commit(review)
     return review
 
 
@@ -210,16 +231,24 @@ def close_due() -> None:
 
 
 def close_complete(review: Review) -> None:
-    """Close the review if every pair that is still drawn has its opinions."""
-    drawn = review.items.exclude(items_of(decided_pairs(review)))
-    if not drawn.filter(opinions__lt=review.opinions_per_item).exists():
+    """Close the review if every pair that is still drawn has its opinions, or every answer its grades."""
+    most = review.opinions_per_item
+    if review.is_graded:
+        is_complete = not review.answers.filter(grades__lt=most, item__isnull=False).exists()
+    else:
+        drawn = review.items.exclude(items_of(decided_pairs(review)))
+        is_complete = not drawn.filter(opinions__lt=most).exists()
+    if is_complete:
         _close_if_open(review, Review.Ending.QUOTA)
 
 
 def close_all_complete() -> None:
     # A process may have been killed between the last vote and the close.
     short = ReviewItem.objects.filter(review=OuterRef("pk"), opinions__lt=OuterRef("opinions_per_item"))
-    for review in Review.objects.open().filter(~Exists(short)).order_by("pk"):
+    ungraded = GradedAnswer.objects.filter(
+        review=OuterRef("pk"), grades__lt=OuterRef("opinions_per_item"), item__isnull=False
+    )
+    for review in Review.objects.open().filter(~Exists(short), ~Exists(ungraded)).order_by("pk"):
         _close_if_open(review, Review.Ending.QUOTA)
 
 
@@ -253,6 +282,7 @@ def forget_run(run: Run) -> None:
     Review.objects.filter(run=run, state=Review.State.DRAFT).delete()
     items = ReviewItem.objects.filter(review__run=run)
     items.update(case=None, first_item=None, second_item=None)
+    GradedAnswer.objects.filter(review__run=run).update(item=None)
     Review.objects.filter(run=run).update(run=None)
 
 

@@ -1,14 +1,14 @@
-"""Pairs of a run's answers that people can compare, and the reasons why others are left out."""
+"""Pairs of a run's answers that people can compare, single ones that they can grade, and why others are left out."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from battles.text.self_identification import leaks_identity
+from benchmarks.judges.results import clusters_of
 from benchmarks.models import Entrant, ItemReply, RunItem
-from models_registry.models import LanguageModel
 from reviews.drawing import pairs_of
-from reviews.models import Review, ReviewItem
+from reviews.models import GradedAnswer, Review, ReviewItem
 
 ANSWERED = (RunItem.State.ANSWERED, RunItem.State.SCORED)
 # Finish reasons; some providers give none.
@@ -21,6 +21,14 @@ class Pairs:
 
     items: list[ReviewItem] = field(default_factory=list)
     left_out: dict[str, int] = field(default_factory=lambda: dict.fromkeys(Review.LEFT_OUT, 0))
+
+
+@dataclass
+class Answers:
+    """items: not stored yet. left_out: numbers of answers by reason."""
+
+    items: list[GradedAnswer] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,28 @@ def read_pairs(review: Review) -> Pairs:
     return pairs
 
 
+def read_answers(review: Review) -> Answers:
+    """Return the whole answers of a review's run that do not name their model."""
+    run, answers = review.run, Answers()
+    if run is None:
+        return answers
+    entrants = {entrant.pk: entrant for entrant in run.entrants.select_related("model", "prompt")}
+    replies, clusters = _replies(entrants.values()), clusters_of(run)
+    items = RunItem.objects.filter(entrant__in=entrants).order_by("pk")
+    for pk, entrant_id, case, state in items.values_list("pk", "entrant", "case", "state"):
+        entrant = entrants[entrant_id]
+        reason = _reason_of_replies(entrant, state, replies.get(pk, []))
+        if reason:
+            answers.left_out[reason] += 1
+            continue
+        answers.items.append(
+            GradedAnswer(
+                review=review, item_id=pk, entrant=entrant.position, name=str(entrant)[:120], cluster=clusters[case]
+            )
+        )
+    return answers
+
+
 def _replies(entrants: Iterable[Entrant]) -> dict[int, list[str]]:
     """Return a reason or "" for each turn, by item."""
     reasons: dict[int, list[str]] = defaultdict(list)
@@ -73,12 +103,15 @@ def _replies(entrants: Iterable[Entrant]) -> dict[int, list[str]]:
         replies = ItemReply.objects.filter(item__entrant=entrant).order_by("item", "turn")
         stored = replies.values_list("item", "reply__finish_reason", "reply__text")
         for item, finish_reason, text in stored.iterator(chunk_size=500):
-            leaks = entrant.model is not None and _names_itself(text, entrant.model)
+            leaks = _names_itself(text, entrant)
             reasons[item].append("cut" if finish_reason not in _WHOLE else "names_itself" if leaks else "")
     return reasons
 
 
-def _names_itself(text: str, model: LanguageModel) -> bool:
+def _names_itself(text: str, entrant: Entrant) -> bool:
+    model = entrant.model
+    if model is None:
+        return leaks_identity(text, names=[entrant.imported], organization="")
     names = [model.name, *model.aliases]
     if not model.upstream_name.isalpha():  # a plain word would match ordinary text
         names.append(model.upstream_name)
@@ -90,6 +123,11 @@ def _reason(entrant: Entrant, state: str, replies: list[str], parameters: object
         return "imported"
     if entrant.parameters != parameters:
         return "parameters"
+    return _reason_of_replies(entrant, state, replies)
+
+
+def _reason_of_replies(entrant: Entrant, state: str, replies: list[str]) -> str:
+    """Return a key of Review.LEFT_OUT, "" for a whole answer."""
     if state not in ANSWERED or len(replies) != 1 + len(entrant.prompt.turns):
         return "failed"
     return next((reason for reason in Review.LEFT_OUT if reason in replies), "")

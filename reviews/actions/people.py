@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from accounts.actor import Actor
@@ -13,7 +13,7 @@ from common.payload_types import JsonObject
 from leaderboard.counting.vote_changes import exclude_votes, include_votes
 from reviews.actions.stopping import apply_rule
 from reviews.errors import ReviewState
-from reviews.models import Review, ReviewBattle, Reviewer
+from reviews.models import GradedAnswer, Review, ReviewBattle, Reviewer, ReviewGrade
 
 SET_ASIDE = Vote.ExcludedReason.SET_ASIDE
 
@@ -40,6 +40,7 @@ def set_aside(reviewer: Reviewer, *, by: User, because: str, evidence: JsonObjec
     _mark(stored, timezone.now(), by, because, evidence)
     votes = _votes_of(stored).filter(excluded_reason="")
     exclude_votes(votes, reason=SET_ASIDE, by=by, because=because or "set aside by the owner of the review")
+    _move_grades(stored, "", SET_ASIDE, -1)
     apply_rule(stored.review)
     return stored
 
@@ -53,6 +54,7 @@ def take_back(reviewer: Reviewer, *, by: User) -> Reviewer:
     _mark(stored, None, None, "", {})
     votes = _votes_of(stored).filter(excluded_reason=SET_ASIDE)
     include_votes(votes, by=by, because="taken back by the owner of the review")
+    _move_grades(stored, SET_ASIDE, "", 1)
     apply_rule(stored.review)
     return stored
 
@@ -83,3 +85,12 @@ def _mark(reviewer: Reviewer, at: datetime | None, by: User | None, because: str
 def _votes_of(reviewer: Reviewer) -> VoteQuerySet:
     battles = ReviewBattle.objects.filter(review=reviewer.review_id, person=reviewer.person)
     return Vote.objects.filter(battle__in=battles.values("battle"))
+
+
+def _move_grades(reviewer: Reviewer, before: str, after: str, step: int) -> None:
+    """Change why the person's given grades do not count, and let others grade those answers, or the reverse."""
+    given = ReviewGrade.objects.filter(review=reviewer.review_id, person=reviewer.person, value__isnull=False)
+    moved = list(given.select_for_update().filter(excluded_reason=before).values_list("pk", "answer"))
+    ReviewGrade.objects.filter(pk__in=[pk for pk, _answer in moved]).update(excluded_reason=after)
+    answers = GradedAnswer.objects.filter(pk__in=[answer for _pk, answer in moved])
+    answers.update(grades=F("grades") + step)

@@ -25,12 +25,25 @@ from reviews.agreement.payload_types import ReviewAgreementPayload
 from reviews.agreement.payloads import review_agreement_payload
 from reviews.agreement.results import read_agreement
 from reviews.answers import read_answers
-from reviews.api.serializers import JoinSerializer, NewReviewSerializer, ReviewTermsSerializer
+from reviews.api.serializers import (
+    JoinSerializer,
+    NewReviewGradeSerializer,
+    NewReviewSerializer,
+    ReviewTermsSerializer,
+)
 from reviews.boards import read_review_board
 from reviews.errors import ResultsHidden
 from reviews.exports import opinions_response
+from reviews.grading.payloads import answer_to_grade_payload
+from reviews.grading.showing import read_shown
 from reviews.models import Review
-from reviews.payload_types import ReviewPayload, ReviewProgressPayload, ReviewResultsPayload
+from reviews.payload_types import (
+    AnswerToGradePayload,
+    GivenGradePayload,
+    ReviewPayload,
+    ReviewProgressPayload,
+    ReviewResultsPayload,
+)
 from reviews.payloads import CONTRASTS, progress_payload, results_payload, review_payload
 from reviews.queries import read_progress, read_totals, voted_by
 from reviews.second_opinions.actions import ask_others
@@ -149,16 +162,37 @@ class NextBattle(ViewSet):
     lookup_field = "public_id"
 
     @idempotent
-    def create(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload] | NoContent:
-        """Return a battle, or 204 if nothing is left for the person."""
+    def create(
+        self, request: Request, public_id: str
+    ) -> PayloadResponse[BattlePayload | AnswerToGradePayload] | NoContent:
+        """Return a battle or an answer to grade, or 204 if nothing is left for the person."""
         review = access.get_review_or_404(actor_of(request), public_id)
         if not access.belongs_to_audience(actor_of(request), review):
             raise NotAllowed
         actor = ensure_known_actor(cast(ActorRequest, request._request))
+        if review.is_graded:
+            drawn = actions.next_answer(actor, review)
+            if drawn is None:
+                return NoContent()
+            return PayloadResponse(answer_to_grade_payload(review, read_shown(drawn)))
         battle = actions.next_battle(actor, review)
         if battle is None:
             return NoContent()
         return PayloadResponse(payload_for(actor, get_battle(battle.pk)))
+
+
+class ReviewGrades(ViewSet):
+    scopes = {"POST": Scope.VOTE}
+    lookup_field = "public_id"
+
+    @idempotent
+    def create(self, request: Request, public_id: str) -> Created[GivenGradePayload]:
+        review = access.get_review_or_404(actor_of(request), public_id)
+        if not access.belongs_to_audience(actor_of(request), review):
+            raise NotAllowed
+        data = validated(NewReviewGradeSerializer(data=request.data))
+        grade = actions.grade_answer(actor_of(request), review, data["answer"], data["value"])
+        return Created({"answer": grade.pk, "value": data["value"]})
 
 
 class JoinReview(ViewSet):

@@ -6,10 +6,11 @@ from common.tables import writers
 from reviews import errors
 from reviews.api.people import ReviewPeople
 from reviews.api.reports import ReportFile, ReportViewSet
-from reviews.api.reviews import JoinReview, NextBattle, OpinionExport, ReviewViewSet, SecondOpinion
+from reviews.api.reviews import JoinReview, NextBattle, OpinionExport, ReviewGrades, ReviewViewSet, SecondOpinion
 from reviews.api.serializers import (
     JoinSerializer,
     NewReportSerializer,
+    NewReviewGradeSerializer,
     NewReviewSerializer,
     ReadersSerializer,
     ReviewTermsSerializer,
@@ -111,10 +112,18 @@ OPERATIONS: Operations = {
         refuses=(NotAllowed, errors.ReviewState),
     ),
     (NextBattle, "create"): Operation(
-        summary="The next battle of a review",
+        summary="The next battle of a review, or answer to grade",
         description="The battle that waits for your vote, or a new one; 204 if nothing is left for you now. Vote with "
-        "`POST battles/{id}/vote/`. It is kept for you for 15 minutes, and you can vote later, too.",
+        "`POST battles/{id}/vote/`. It is kept for you for 15 minutes, and you can vote later, too. A review whose "
+        "`asks_for` is `pass` or `stars` gives a single answer instead, which `POST reviews/{id}/grades/` grades.",
         refuses=(NotAllowed, errors.ReviewTakesNoVotes, errors.PersonSetAside),
+    ),
+    (ReviewGrades, "create"): Operation(
+        summary="Grade an answer of a review",
+        description="`answer` as `next/` gave it to you, and one of its `values`. A grade is final.",
+        takes=NewReviewGradeSerializer,
+        example={"answer": 1, "value": 1},
+        refuses=(NotAllowed, errors.ReviewTakesNoVotes, errors.AlreadyGraded, errors.NoSuchGrade),
     ),
     (JoinReview, "create"): Operation(
         summary="Join a review by a code",

@@ -24,6 +24,7 @@ class ReviewTermsSerializer(serializers.Serializer[None]):
     title = serializers.CharField(max_length=Review.MAX_TITLE, required=False)
     instructions = serializers.CharField(max_length=Review.MAX_INSTRUCTIONS, allow_blank=True, required=False)
     audience = ChoiceField(choices=Review.Audience.choices, required=False)
+    asks_for = ChoiceField(choices=Review.AsksFor.choices, required=False)
     plan = ChoiceField(choices=Review.Plan.choices, required=False)
     opinions_per_item = serializers.IntegerField(min_value=1, max_value=Review.MAX_OPINIONS, required=False)
     most_per_person = serializers.IntegerField(min_value=1, max_value=Review.MAX_ITEMS, allow_null=True, required=False)
@@ -55,6 +56,13 @@ class NewReviewSerializer(ReviewTermsSerializer):
 
     run = serializers.CharField(max_length=40)
     open = serializers.BooleanField(default=False)
+
+
+class NewReviewGradeSerializer(serializers.Serializer[None]):
+    """answer: as of `next/`. value: 0 or 1 for incorrect or correct, 1 to 5 stars."""
+
+    answer = serializers.IntegerField(min_value=1, max_value=2**63 - 1)
+    value = serializers.IntegerField(min_value=0, max_value=5)
 
 
 class JoinSerializer(serializers.Serializer[None]):

@@ -3,7 +3,7 @@ from rest_framework.routers import SimpleRouter
 
 from reviews.api.people import ReviewPeople
 from reviews.api.reports import ReportFile, ReportViewSet
-from reviews.api.reviews import JoinReview, NextBattle, OpinionExport, ReviewViewSet, SecondOpinion
+from reviews.api.reviews import JoinReview, NextBattle, OpinionExport, ReviewGrades, ReviewViewSet, SecondOpinion
 
 router = SimpleRouter()
 router.register("reviews", ReviewViewSet, basename="api-review")
@@ -29,4 +29,5 @@ urlpatterns = [
         for move in ("aside", "back")
     ),
     path("reviews/<str:public_id>/next/", NextBattle.as_view({"post": "create"}), name="api-review-next"),
+    path("reviews/<str:public_id>/grades/", ReviewGrades.as_view({"post": "create"}), name="api-review-grades"),
 ]

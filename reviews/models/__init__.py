@@ -1,3 +1,4 @@
+from reviews.models.grades import GradedAnswer, ReviewGrade
 from reviews.models.people import PersonalCode, Reviewer
 from reviews.models.reports import DecisionReport
 from reviews.models.reviews import Review, ReviewBattle, ReviewItem, RunReader
@@ -6,9 +7,11 @@ from reviews.models.stop_rule import Contrast
 __all__ = [
     "Contrast",
     "DecisionReport",
+    "GradedAnswer",
     "PersonalCode",
     "Review",
     "ReviewBattle",
+    "ReviewGrade",
     "ReviewItem",
     "Reviewer",
     "RunReader",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
     from reviews.models import Contrast
+    from reviews.models.grades import GradedAnswer, ReviewGrade
     from reviews.models.people import PersonalCode, Reviewer
 
 _RUN_OF_ANOTHER_PLACE = """NEW.run_id IS NOT NULL AND NOT EXISTS (
@@ -82,7 +83,7 @@ class ReviewQuerySet(models.QuerySet["Review"]):
 
 
 class Review(models.Model):
-    """Blind battles on the stored answers of a run; its votes make a board of its own.
+    """Blind battles on the stored answers of a run; its votes make a board of its own. Or grades of single answers.
 
     A second opinion is a review of one battle: those who have its address are asked.
     """
@@ -94,6 +95,11 @@ class Review(models.Model):
         EVERYONE = "everyone", _("everybody, also without an account")
         LINK = "link", _("people who have its link or its code, also without an account")
         CODES = "codes", _("people with a code of their own, which works once, also without an account")
+
+    class AsksFor(models.TextChoices):
+        PAIRS = "pairs", _("which of two answers is better")
+        PASS = "pass", _("whether an answer is correct")
+        STARS = "stars", _("one to five stars for an answer")
 
     OF_TEAMS = (Audience.OWNER, Audience.TEAM)
     # People of these join before their first battle.
@@ -142,6 +148,8 @@ class Review(models.Model):
     team = models.ForeignKey(Team, models.PROTECT, null=True, related_name="reviews", db_index=False)
     audience = models.CharField(max_length=8, choices=Audience, default=Audience.MEMBERS)
     state = models.CharField(max_length=9, choices=State, default=State.DRAFT)
+    # A review that asks for grades shows single answers: it has no pairs, battles and board.
+    asks_for = models.CharField(max_length=5, choices=AsksFor, default=AsksFor.PAIRS, db_default=AsksFor.PAIRS)
     plan = models.CharField(max_length=8, choices=Plan, default=Plan.ALL)
     opinions_per_item = models.PositiveSmallIntegerField(default=1)
     # Null: no limit.
@@ -187,6 +195,8 @@ class Review(models.Model):
 
     if TYPE_CHECKING:
         items: RelatedManager["ReviewItem"]
+        answers: RelatedManager["GradedAnswer"]
+        grades: RelatedManager["ReviewGrade"]
         battles: RelatedManager["ReviewBattle"]
         reviewers: RelatedManager["Reviewer"]
         personal_codes: RelatedManager["PersonalCode"]
@@ -235,6 +245,9 @@ class Review(models.Model):
             models.UniqueConstraint(
                 fields=["battle"], condition=~Q(state="withdrawn"), name="a_battle_has_one_second_opinion"
             ),
+            models.CheckConstraint(
+                condition=Q(battle=None) | Q(asks_for="pairs"), name="a_second_opinion_compares_two_answers"
+            ),
         ]
         indexes = [
             models.Index(fields=["closes_at"], name="reviews_with_deadlines", condition=Q(state="open")),
@@ -264,6 +277,11 @@ class Review(models.Model):
                 ),
             ),
             pgtrigger.Protect(
+                name="an_open_review_asks_for_the_same_as_before",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Condition("OLD.state <> 'draft' AND OLD.asks_for <> NEW.asks_for"),
+            ),
+            pgtrigger.Protect(
                 name="an_ended_review_never_opens_again",
                 operation=pgtrigger.Update,
                 condition=pgtrigger.Condition(
@@ -288,6 +306,15 @@ class Review(models.Model):
     @property
     def people_url(self) -> str:
         return reverse("reviews:people", args=[self.public_id])
+
+    @property
+    def is_graded(self) -> bool:
+        return self.asks_for != self.AsksFor.PAIRS
+
+    @property
+    def grades_taken(self) -> list[int]:
+        """Return the values that a grade may have, the lowest first."""
+        return {self.AsksFor.PASS: [0, 1], self.AsksFor.STARS: [1, 2, 3, 4, 5]}.get(self.AsksFor(self.asks_for), [])
 
     @property
     def is_joined(self) -> bool:

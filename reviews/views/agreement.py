@@ -3,12 +3,13 @@
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from benchmarks.access import get_judged_answers_or_404
 from benchmarks.judges.results import judges_of
 from benchmarks.statistics.agreement import OUTCOMES
-from benchmarks.views.pages import PageRequest
+from benchmarks.views.pages import PageRequest, redirect_to
 from common.tables.writers import WRITERS
 from reviews import access
 from reviews.agreement.disagreements import PER_PAGE, find_disagreements, read_disagreements
@@ -20,6 +21,8 @@ from reviews.exports import opinions_response
 @require_safe
 def agreement(request: PageRequest, public_id: str) -> HttpResponse:
     review = access.get_review_or_404(request.actor, public_id)
+    if review.is_graded:
+        return redirect_to(request, reverse("reviews:results", args=[review.public_id]))
     reads_answers = review.run is not None and access.reads_opinions(request.actor, review)
     context: dict[str, object] = {"review": review, "reads_answers": reads_answers}
     if review.shows_results:

@@ -26,10 +26,13 @@ from reviews.boards import read_review_board
 from reviews.codes import shown_code
 from reviews.evidence import NetworkPeople, read_networks
 from reviews.forms import ReviewForm
+from reviews.grading.payloads import grades_payload
+from reviews.grading.results import read_grade_results
 from reviews.models import Review
 from reviews.queries import joined_sentence, list_reviews, read_own, read_progress, read_totals, voted_by
 from reviews.question_forms import TermsEditor
 from reviews.views import second_opinions
+from reviews.views.grading import to_next_answer
 
 PER_PAGE = 30
 MOVES: dict[str, Callable[[Review], object]] = {
@@ -115,10 +118,12 @@ def show(request: PageRequest, public_id: str) -> HttpResponse:
 
 @require_POST
 def next_one(request: PageRequest, public_id: str) -> HttpResponse:
-    """Redirect to the next battle, back to the review if none is left."""
+    """Redirect to the next battle or answer to grade, back to the review if none is left."""
     review = access.get_review_or_404(request.actor, public_id)
     if not access.belongs_to_audience(request.actor, review):
         raise NotAllowed
+    if review.is_graded:
+        return to_next_answer(request, review)
     try:
         battle = actions.next_battle(ensure_known_actor(request), review)
     except ArenaError as refusal:
@@ -141,9 +146,12 @@ def results(request: PageRequest, public_id: str) -> HttpResponse:
         "manages": access.may_manage(request.actor, review),
         "left_out": review.left_out_sentences,
     }
-    if review.shows_results:
+    if review.shows_results and review.is_graded:
+        context["graded"] = grades_payload(review, read_grade_results(review))
+    elif review.shows_results:
         board = read_review_board(review)
         context |= {"board": board, "tables": tables(board.results, link=review.team_id is None)}
+    if review.shows_results:
         context["totals"] = totals = read_totals(review)
         context["questions"] = read_answers(review)
         context["came_by"] = joined_sentence(review, totals.people)

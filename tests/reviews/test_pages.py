@@ -26,9 +26,9 @@ def test_owner_asks_people_from_a_run(owner: Actor, sample: Sample):
     form = browser.get(address)
     assert 'value="First look"' in form.content.decode()
     terms = {
-        "title": "Which capital?", "instructions": "Prefer **short** answers.", "audience": "members", "plan": "all",
-        "opinions_per_item": "2", "takes_ties": "on", "hides_results": "on", "closes_at": "2030-01-01T12:00",
-        "repeats_percent": "10", "least_seconds": "2",
+        "title": "Which capital?", "instructions": "Prefer **short** answers.", "audience": "members",
+        "asks_for": "pairs", "plan": "all", "opinions_per_item": "2", "takes_ties": "on",
+        "hides_results": "on", "closes_at": "2030-01-01T12:00", "repeats_percent": "10", "least_seconds": "2",
     }  # fmt: skip
     refused = browser.post(address, {**terms, "opinions_per_item": "0"})
     assert refused.status_code == 422

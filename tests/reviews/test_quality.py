@@ -8,6 +8,7 @@ from django.db.models import F
 from django.test import Client
 
 from accounts.actor import Actor
+from accounts.models import Scope
 from battles.actions import cast_vote
 from battles.models import Answer, Battle, Vote
 from benchmarks.models import Reply

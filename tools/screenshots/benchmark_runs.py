@@ -14,13 +14,16 @@ django.setup()
 from django.db import transaction  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
+from accounts.actor import Actor  # noqa: E402
 from accounts.models import User  # noqa: E402
 from benchmarks import actions  # noqa: E402
 from benchmarks.actions import EntrantRequest  # noqa: E402
 from benchmarks.models import Run, RunItem  # noqa: E402
 from models_registry.models import LanguageModel  # noqa: E402
 from reviews import actions as reviews  # noqa: E402
+from reviews.models import Review  # noqa: E402
 from reviews.reports.actions import report_on_board, report_on_run  # noqa: E402
+from tests import make  # noqa: E402
 from tests.worlds.benchmarks import judged_runs, samples  # noqa: E402
 
 
@@ -56,6 +59,14 @@ def main() -> None:
         )
         for title, audience in (("By link", "link"), ("By codes", "codes"))
     )
+    to_grade, graded = (
+        reviews.open_review(
+            reviews.create_review(owner=member, run=sample.run, title=title, asks_for=asks_for, opinions_per_item=3)
+        )
+        for title, asks_for in (("Correct or not?", "pass"), ("Stars", "stars"))
+    )
+    reviews.next_answer(Actor(user=member), to_grade)
+    grade_all(graded)
     item = sample.item
     [judge, _grader] = judged_runs.judges_of_each_kind(models[0], sample.run)
     questions = "Which model knows capitals?", "Which model should answer our mail?"
@@ -65,10 +76,21 @@ def main() -> None:
         "template": sample.template.public_id, "run": sample.run.public_id, "running": running.public_id,
         "item": item.pk, "case": item.case_id, "later": later.public_id, "judge": judge.public_id,
         "review": review.public_id, "closed": closed.public_id,
+        "to_grade": to_grade.public_id, "graded": graded.public_id,
         "by_link": by_link.public_id, "by_codes": by_codes.public_id,
         "decision_report": report.public_id, "board_report": on_board.public_id,
         "drafted": sample.template.versions.get(state="draft").cases.earliest("position").pk,
     }))  # fmt: skip
+
+
+def grade_all(review: Review) -> None:
+    """Have two people grade each answer, and close the review."""
+    for person in (make.member(), make.member()):
+        number = 0
+        while (drawn := reviews.next_answer(person, review)) is not None:
+            number += 1
+            reviews.grade_answer(person, review, drawn.pk, 2 + number % 4)
+    reviews.close_review(review)
 
 
 if __name__ == "__main__":

@@ -174,6 +174,7 @@ BENCHMARKS = [
         "review-join": "/join/?code=BCDFGHKM", "review-people": "/review/{review}/people/",
         "review-codes": "/review/{by_codes}/codes/", "review-by-link": "/review/{by_link}/settings/",
         "review-agreement": "/review/{closed}/agreement/",
+        "review-grade": "/review/{to_grade}/grade/", "review-grades": "/review/{graded}/results/",
         "review-disagreements": "/review/{closed}/agreement/{judge}/",
         "decision-reports": "/reports/", "decision-report": "/reports/{decision_report}/",
         "decision-report-new": "/reports/new/?run={run}", "decision-report-board": "/reports/{board_report}/",

@@ -463,6 +463,11 @@ def ask_about_reviews(ask: Callable[..., Any], client: Client, owner: User) -> N
     by_link = {"run": run.public_id, "audience": "link", "expected_people": 40, "open": True}
     code = ask("post", "reviews/", by_link)["code"]
     assert ask("post", "reviews/join/", {"code": code})["asks_you"]
+    graded = ask("post", "reviews/", {"run": run.public_id, "asks_for": "stars", "open": True})["id"]
+    drawn = ask("post", f"{path}next/", public_id=graded)["answer"]
+    assert ask("post", f"{path}grades/", {"answer": drawn, "value": 4}, public_id=graded)["value"] == 4
+    ask("post", f"{path}close/", public_id=graded)
+    assert ask("get", f"{path}results/", public_id=graded)["grades"]["entrants"] == []
     voted = voted_battle(Actor(user=owner))
     asked = ask("post", "battles/{public_id}/second-opinion/", public_id=voted.public_id)["id"]
     assert ask("get", f"{path}results/", public_id=asked)["spread"]["tie"] == 0

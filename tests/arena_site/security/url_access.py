@@ -187,7 +187,7 @@ BENCHMARKS_API: dict[str, dict[str, Scope]] = {
 REVIEWS = [
     "/reviews/", "/reviews/new/", "/review/{public_id}/", "/review/{public_id}/next/", "/review/{public_id}/results/",
     "/review/{public_id}/agreement/", "/review/{public_id}/agreement/{judge_id}/", "/review/{public_id}/settings/",
-    "/review/{public_id}/do/{move}/", "/join/", "/review/{public_id}/people/",
+    "/review/{public_id}/do/{move}/", "/join/", "/review/{public_id}/people/", "/review/{public_id}/grade/",
     "/review/{public_id}/people/{number}/{move}/", "/review/{public_id}/codes/",
     "/battles/{public_id}/second-opinion/", "/review/{public_id}/export.{ending}",
 ]  # fmt: skip
@@ -195,7 +195,7 @@ REVIEWS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/reviews/": {**READ, **BENCHMARK},
     "/api/v1/reviews/{public_id}/": {**READ, "PATCH": Scope.BENCHMARK},
     **{f"/api/v1/reviews/{{public_id}}/{move}/": BENCHMARK for move in ("open", "close", "withdraw")},
-    "/api/v1/reviews/{public_id}/next/": VOTE,
+    **{f"/api/v1/reviews/{{public_id}}/{move}/": VOTE for move in ("next", "grades")},
     "/api/v1/reviews/join/": VOTE,
     "/api/v1/battles/{public_id}/second-opinion/": BENCHMARK,
     "/api/v1/reviews/{public_id}/progress/": READ,

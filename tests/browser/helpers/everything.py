@@ -173,6 +173,16 @@ def add_states(user: User, world: World) -> list[str]:
     benchmark_samples.change_draft(sample)
     grade_item(grader=user, item=sample.item, kind="stars", value=4, comment="Short.")
     of_reviews = add_reviews(user, run)
+    graded, rated = (
+        reviews.open_review(reviews.create_review(owner=user, run=run, title=title, asks_for=asks_for))
+        for title, asks_for in (("Right or wrong?", "pass"), ("Stars", "stars"))
+    )
+    reviews.next_answer(Actor(user=user), graded)
+    reviewer = make.visitor()
+    drawn = reviews.next_answer(reviewer, rated)
+    assert drawn is not None
+    reviews.grade_answer(reviewer, rated, drawn.pk, 4)
+    reviews.close_review(rated)
     models = [entrant.model for entrant in run.entrants.select_related("model") if entrant.model is not None]
     later = benchmark_samples.finished_run(user, run.version, models[::-1])
     paused = benchmark_samples.live_run(user, run.version, models)
@@ -214,13 +224,23 @@ def add_reviews(user: User, run: Run) -> list[str]:
     reviews.open_review(opened)
     by_codes = reviews.create_review(owner=user, run=run, title="With codes", audience="codes", expected_people=3)
     reviews.open_review(by_codes)
+    graded, rated = (
+        reviews.open_review(reviews.create_review(owner=user, run=run, title=title, asks_for=asks_for))
+        for title, asks_for in (("Right or wrong?", "pass"), ("Stars", "stars"))
+    )
+    reviews.next_answer(Actor(user=user), graded)
+    reviewer = make.visitor()
+    drawn = reviews.next_answer(reviewer, rated)
+    assert drawn is not None
+    reviews.grade_answer(reviewer, rated, drawn.pk, 4)
+    reviews.close_review(rated)
     models = [entrant.model for entrant in run.entrants.select_related("model") if entrant.model is not None]
     asked = asked_about(Actor(user=user), models=tuple(models[:2]))
     prefer(make.visitor(), asked, models[0])
     return [
         f"/review/{asked.public_id}/", f"/review/{asked.public_id}/results/", asked.settings_url,
         f"/review/{draft.public_id}/settings/", f"/review/{closed.public_id}/results/",
-        f"/review/{closed.public_id}/agreement/",
+        f"/review/{closed.public_id}/agreement/", f"/review/{rated.public_id}/results/",
     ]  # fmt: skip
 
 
@@ -311,6 +331,7 @@ def fill_in(address: str, world: World) -> list[str]:
         },
         "/benchmarks/judges/": {"public_id": judge.public_id},
         "/review/{public_id}/codes/": {"public_id": Review.objects.get(title="With codes").public_id},
+        "/review/{public_id}/grade/": {"public_id": Review.objects.get(title="Right or wrong?").public_id},
         "/review/": {
             "public_id": Review.objects.get(title="Which capital?").public_id, "move": "close", "number": 1
         },
