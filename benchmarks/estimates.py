@@ -9,10 +9,12 @@ from math import ceil
 from django.db.models import Avg, Count, IntegerField, Q, Sum, TextField
 from django.db.models.functions import Cast, Coalesce, Length
 
+from battles.calls import PlannedCall
 from battles.models import Call
-from battles.prompting.messages import CHARACTERS_PER_TOKEN, context_characters
-from benchmarks.models import CaseFile, Prompt, RenderedPrompt, TemplateVersion
+from battles.prompting.messages import CHARACTERS_PER_TOKEN, context_characters, with_system_prompt
+from benchmarks.models import CaseFile, Prompt, RenderedPrompt, Run, TemplateVersion
 from benchmarks.worker.pace import read_paces, room_at
+from benchmarks.worker.reuse import answer_key, find_replies
 from common.payload_types import JsonObject
 from models_registry.models import LanguageModel
 from models_registry.providers.base import MAX_TOKENS_PER_IMAGE
@@ -97,6 +99,27 @@ def estimate_texts(
     """Return the estimate of requests without a template. sizes: characters by any name; turns: follow-ups."""
     means = _mean_answers([model], Call.Purpose.JUDGE).get(model.pk, _Answer())
     return _of_entrant(model, Prompt(messages=[{}, {}], turns=list(turns)), sizes, means, 1, parameters)
+
+
+def estimate_prompts(run: Run, models: Sequence[LanguageModel], prompts: Sequence[str]) -> tuple[Estimate, Estimate]:
+    """Return what asking each model each prompt costs, and the part that answers of earlier equal calls save.
+
+    run: not stored; its place and reuse_days count.
+    """
+    means = _mean_answers(models)
+    made: list[EntrantEstimate] = []
+    saved: list[EntrantEstimate] = []
+    for model in models:
+        keys = {
+            answer_key(PlannedCall(model, with_system_prompt(model, [{"role": "user", "content": prompt}])), 0): prompt
+            for prompt in prompts
+        }
+        known = {keys[key] for key in find_replies(run, keys)}
+        for part, estimates in (([prompt for prompt in prompts if prompt not in known], made), (known, saved)):
+            sizes = {prompt: len(prompt) for prompt in part}
+            answer = means.get(model.pk, _Answer())
+            estimates.append(_of_entrant(model, Prompt(messages=[{}]), sizes, answer, 1, {}))
+    return Estimate(made, _minutes(made, run.concurrency)), Estimate(saved)
 
 
 def _minutes(entrants: Sequence[EntrantEstimate], concurrency: int) -> int | None:

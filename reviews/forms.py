@@ -1,14 +1,19 @@
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from itertools import combinations
 from typing import cast
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
+from benchmarks.models import Run
+from common.errors import ArenaError
 from models_registry.models import LanguageModel
 from reviews.actions.contrasts import models_of, read_contrasts
 from reviews.actions.lifecycle import CHANGEABLE, ReviewTerms
+from reviews.actions.own_prompts import MAX_TEXT, split_prompts
 from reviews.models import Review, Reviewer
 
 
@@ -164,6 +169,53 @@ class ReviewForm(forms.Form):
     def terms(self) -> ReviewTerms:
         unset = {"stop_level"} if self.cleaned_data.get("stop_level") is None else set()
         return cast(ReviewTerms, {name: value for name, value in self.cleaned_data.items() if name not in unset})
+
+
+class PromptsForm(forms.Form):
+    """Prompts and models that are asked first; the terms are a form of their own."""
+
+    prompts = forms.CharField(
+        label=_("Prompts"), max_length=MAX_TEXT, widget=forms.Textarea(attrs={"rows": 8, "dir": "auto"}),
+        help_text=_("One on each line. Longer ones are separated by blank lines."),
+    )  # fmt: skip
+    models = forms.MultipleChoiceField(label=_("Models"), widget=forms.CheckboxSelectMultiple)
+    budget = forms.DecimalField(
+        label=_("Budget in US dollars"), required=False, min_value=Decimal("0.00000001"), max_digits=14,
+        decimal_places=8, help_text=_("The run never spends more. Free models need none."),
+    )  # fmt: skip
+    reuse_days = forms.IntegerField(
+        label=_("Reuse answers up to so many days old"), required=False, min_value=1, max_value=Run.MAX_REUSE_DAYS,
+        help_text=_("Only to exactly the same calls. Empty: every call is made."),
+    )  # fmt: skip
+    opens_when_done = forms.BooleanField(
+        label=_("Open the review as soon as all answers are there"), required=False, initial=True
+    )
+
+    def __init__(self, data: QueryDict | None, *, models: Sequence[LanguageModel]) -> None:
+        free = [model for model in models if not model.is_paid]
+        super().__init__(data, initial={"models": [model.slug for model in free[:3]]})
+        self._models = {model.slug: model for model in models}
+        choices = [(slug, str(model)) for slug, model in self._models.items()]
+        cast(forms.ChoiceField, self.fields["models"]).choices = choices
+
+    @property
+    def chosen_prompts(self) -> list[str]:
+        return split_prompts(self.cleaned_data.get("prompts", ""))
+
+    @property
+    def chosen_models(self) -> list[LanguageModel]:
+        return [self._models[slug] for slug in self.cleaned_data.get("models", [])]
+
+    def add_refusal(self, refusal: ArenaError) -> None:
+        """Show each sentence at its field; those about models at the models."""
+        if not refusal.fields:
+            needs_budget = self.cleaned_data.get("budget") is None and any(
+                model.is_paid for model in self.chosen_models
+            )
+            self.add_error("budget" if needs_budget else None, refusal.detail)
+        for name, lines in (refusal.fields or {}).items():
+            place = "models" if name in self._models or name == "entrants" else name
+            self.add_error(place if place in self.fields else None, lines)
 
 
 class JoinForm(forms.Form):

@@ -49,7 +49,8 @@ class QuestionResultPayload(QuestionPayload):
 class ReviewPayload(TypedDict):
     """run, battle: null for people who are only asked; a second opinion has a battle. items: pairs of answers.
 
-    asks_for: a comparison of `pairs`, or grades of single answers, which `items` counts then.
+    asks_for: a comparison of `pairs`, or grades of single answers, which `items` counts then. opens_when_done: a draft
+    opens when its run has all answers.
 
     team: only of a review of a team of yours. voted: your votes. asks_you: whether you may vote while takes_votes.
     stop_share: 60 for 60 : 40, null without a stop rule. contrasts: slugs of two models each.
@@ -78,6 +79,7 @@ class ReviewPayload(TypedDict):
     stop_level: int
     contrasts: list[list[str]]
     questions: list[QuestionPayload]
+    opens_when_done: bool
     opens_at: datetime | None
     closes_at: datetime | None
     opened_at: datetime | None

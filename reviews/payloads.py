@@ -60,6 +60,7 @@ def review_payload(review: Review, actor: Actor, *, voted: int) -> ReviewPayload
         "stop_level": review.stop_level,
         "contrasts": _contrasts(review),
         "questions": review.questions,
+        "opens_when_done": review.opens_when_done,
         "opens_at": review.opens_at,
         "closes_at": review.closes_at,
         "opened_at": review.opened_at,

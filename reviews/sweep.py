@@ -1,11 +1,11 @@
-"""Rounds over reviews: leases that expired, people who are away, deadlines."""
+"""Rounds over reviews: leases that expired, people who are away, runs that are done, deadlines."""
 
 from django.db import connection
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from common.sweeping import Step, Sweep
-from reviews.actions import close_due, end_away_people
+from reviews.actions import close_due, end_away_people, open_due
 from reviews.models import Review, ReviewBattle, Reviewer, ReviewGrade
 from reviews.sql import read_sql
 
@@ -28,6 +28,10 @@ def _end_leases_of_grades() -> None:
         cursor.execute(read_sql("end_leases_of_grades.sql"))
 
 
+def _due_to_open() -> QuerySet[Review]:
+    return Review.objects.due_to_open()
+
+
 def _past_deadline() -> QuerySet[Review]:
     return Review.objects.past_deadline()
 
@@ -40,5 +44,6 @@ sweep = Sweep(
     Step(_expired, _end_leases),
     Step(_expired_grades, _end_leases_of_grades),
     Step(_away, end_away_people),
+    Step(_due_to_open, open_due),
     Step(_past_deadline, close_due),
 )

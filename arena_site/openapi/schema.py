@@ -70,7 +70,7 @@ class DuplicateComponent(ValueError):
 
 
 class Body(NamedTuple):
-    """JSON of a response. `payload_type` is its TypedDict, a union, or that of a list's items; None without a body."""
+    """JSON of a response. `payload_type`: its TypedDict or a union, or that of a list's items; None without a body."""
 
     status: int
     payload_type: type | UnionType | None

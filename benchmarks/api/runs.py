@@ -233,7 +233,7 @@ def _entrants(version: TemplateVersion, serializer: EstimatedRunSerializer, plac
     sent, common = serializer.entrants_sent, serializer.validated_data["parameters"]
     if not 1 <= len(sent) <= Run.MAX_ENTRANTS:
         raise InvalidInput(fields={"entrants": [_("Choose a number from 1 to %(most)s.") % {"most": Run.MAX_ENTRANTS}]})
-    by_slug, prompts = _models_by_name({entrant["model"] for entrant in sent}, place), list(version.prompts.all())
+    by_slug, prompts = models_by_name({entrant["model"] for entrant in sent}, place), list(version.prompts.all())
     problems: dict[str, list[str]] = {}
     for entrant in sent:
         if entrant["model"] not in by_slug:
@@ -251,7 +251,7 @@ def _entrants(version: TemplateVersion, serializer: EstimatedRunSerializer, plac
     ]  # fmt: skip
 
 
-def _models_by_name(names: Collection[str], place: Team | None) -> dict[str, LanguageModel]:
+def models_by_name(names: Collection[str], place: Team | None) -> dict[str, LanguageModel]:
     """Return listed models of a place by their slugs; of two with a slug, the active one."""
     slugs = {name.rpartition("~")[2] for name in names}
     models = LanguageModel.objects.in_place(None if place is None else place.pk).public().filter(slug__in=slugs)

@@ -7,14 +7,17 @@ from reviews.actions.lifecycle import (
     close_review,
     create_review,
     delete_review,
+    open_due,
     open_review,
     withdraw_review,
 )
 from reviews.actions.opinions import count_opinion, move_opinions
+from reviews.actions.own_prompts import ask_models_first
 from reviews.actions.people import set_aside, take_back
 from reviews.actions.stopping import end_away_people
 
 __all__ = [
+    "ask_models_first",
     "change_review",
     "close_due",
     "close_link",
@@ -29,6 +32,7 @@ __all__ = [
     "move_opinions",
     "next_answer",
     "next_battle",
+    "open_due",
     "open_review",
     "renew_code",
     "set_aside",

@@ -19,7 +19,7 @@ from reviews.sql import read_sql
 
 
 def next_answer(actor: Actor, review: Review) -> ReviewGrade | None:
-    """Return an answer to grade, the one that the person has not graded again; None if nothing is left for them.
+    """Return the answer that waits for the person, or a new one; None if nothing is left.
 
     Raises ReviewTakesNoVotes and PersonSetAside.
     """

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Team, User
 from benchmarks.models import Run
-from common.errors import InvalidInput
+from common.errors import ArenaError, InvalidInput
 from reviews.actions.contrasts import (
     decided_pairs,
     end_people,
@@ -67,13 +67,24 @@ class ReviewTerms(TypedDict, total=False):
 CHANGEABLE = {"title", "closes_at"}
 
 
-def create_review(*, owner: User, run: Run, **terms: Unpack[ReviewTerms]) -> Review:
-    """Store a draft in the run's place. Raises ReviewState for a run that has not ended, and InvalidInput."""
-    _require_ended(run)
+def create_review(
+    *,
+    owner: User,
+    run: Run,
+    may_be_under_way: bool = False,
+    opens_when_done: bool = False,
+    **terms: Unpack[ReviewTerms],
+) -> Review:
+    """Store a draft in the run's place. Raises InvalidInput, and ReviewState for a run that has not ended."""
+    if not may_be_under_way:
+        _require_ended(run)
     defaults: dict[str, str] = {"audience": Review.Audience.MEMBERS if run.team_id is None else Review.Audience.TEAM}
     defaults["title"] = (run.name or run.version.template.name)[:120]
     named, baseline = terms.pop("contrasts", []), terms.pop("baseline", "")
-    review = Review(owner=owner, run=run, team=run.team, seed=secrets.randbits(32), **{**defaults, **terms})
+    review = Review(
+        owner=owner, run=run, team=run.team, seed=secrets.randbits(32), opens_when_done=opens_when_done,
+        **{**defaults, **terms},
+    )  # fmt: skip
     pairs = find_pairs(review, named, baseline)
     _check(review, run.team, contrasts=len(pairs))
     with transaction.atomic():
@@ -171,6 +182,15 @@ def open_review(review: Review) -> Review:
     make_codes(review)
     review.save(update_fields=["item_count", "left_out", "state", "opened_at", "code"])
     return review
+
+
+def open_due() -> None:
+    """Open drafts whose runs are done. One that is refused stays a draft, and its owner opens it."""
+    for review in Review.objects.due_to_open().order_by("pk"):
+        try:
+            open_review(review)
+        except ArenaError:
+            Review.objects.filter(pk=review.pk).update(opens_when_done=False)
 
 
 def _store_pairs(review: Review) -> tuple[int, Mapping[str, int]]:

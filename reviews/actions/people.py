@@ -88,7 +88,7 @@ def _votes_of(reviewer: Reviewer) -> VoteQuerySet:
 
 
 def _move_grades(reviewer: Reviewer, before: str, after: str, step: int) -> None:
-    """Change why the person's given grades do not count, and let others grade those answers, or the reverse."""
+    """Change why the person's grades do not count, and the numbers of their answers."""
     given = ReviewGrade.objects.filter(review=reviewer.review_id, person=reviewer.person, value__isnull=False)
     moved = list(given.select_for_update().filter(excluded_reason=before).values_list("pk", "answer"))
     ReviewGrade.objects.filter(pk__in=[pk for pk, _answer in moved]).update(excluded_reason=after)

@@ -3,6 +3,7 @@ from typing import cast
 
 from django.db import transaction
 from django.http import StreamingHttpResponse
+from django.utils.translation import gettext as _
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -10,15 +11,18 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.actor import ActorRequest, ensure_known_actor, network_limit_keys
 from accounts.api.idempotency import idempotent
-from accounts.models import Scope
+from accounts.models import Scope, User
+from accounts.teams.places import place_named
 from battles.payload_types import BattlePayload
 from battles.payloads import payload_for
 from battles.queries import find_battle, get_battle
 from benchmarks import access as runs
+from benchmarks.actions.run_limit import counted_run
 from benchmarks.api.requests import actor_of, member_of, validated
+from benchmarks.api.runs import models_by_name
 from common.api_responses import Created, NoContent, PayloadResponse, paginated_together
-from common.errors import NotAllowed, NotFound
-from common.payload_types import Page
+from common.errors import InvalidInput, NotAllowed, NotFound
+from common.payload_types import JsonObject, Page
 from common.tables.writers import WRITERS
 from reviews import access, actions
 from reviews.agreement.payload_types import ReviewAgreementPayload
@@ -74,6 +78,9 @@ class ReviewViewSet(ViewSet):
     @idempotent
     def create(self, request: Request) -> Created[ReviewPayload]:
         member, data = member_of(request), validated(NewReviewSerializer(data=request.data))
+        asked = {name: data.pop(name, None) for name in ("prompts", "models", "team", "budget", "reuse_days")}
+        if asked["prompts"] is not None:
+            return Created(self._payload(_ask_models_first(request, member, asked, data)))
         run = runs.get_run_or_404(actor_of(request), data.pop("run"))
         if not runs.may_change(actor_of(request), run):
             raise NotAllowed if runs.team_of(actor_of(request), run) is not None else NotFound
@@ -140,6 +147,22 @@ class OpinionExport(APIView):
         if ending not in WRITERS or not access.reads_opinions(actor, review):
             raise NotFound
         return opinions_response(review, ending, actor=actor)
+
+
+def _ask_models_first(request: Request, owner: User, asked: JsonObject, terms: JsonObject) -> Review:
+    """Raises InvalidInput for unknown models, too."""
+    actor = actor_of(request)
+    place = place_named(actor, asked["team"])
+    models = models_by_name(asked["models"], place)
+    if unknown := [name for name in asked["models"] if name not in models]:
+        raise InvalidInput(fields={"models": [_("There is no model “%(id)s”.") % {"id": name} for name in unknown]})
+    opens = terms.pop("open")
+    with counted_run(actor):
+        return actions.ask_models_first(
+            owner=owner, team=place, prompts=list(dict.fromkeys(asked["prompts"])),
+            models=list(dict.fromkeys(models[name] for name in asked["models"])), budget=asked["budget"],
+            reuse_days=asked["reuse_days"], opens_when_done=opens, **terms,
+        )  # fmt: skip
 
 
 class SecondOpinion(ViewSet):

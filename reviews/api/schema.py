@@ -1,5 +1,6 @@
 """OpenAPI operations of reviews and decision reports."""
 
+from benchmarks.errors import RunNotPossible, TooManyRuns
 from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_of
 from common.errors import NotAllowed, NotFound, TooManyRequests
 from common.tables import writers
@@ -28,14 +29,16 @@ OPERATIONS: Operations = {
         description="Your own, your teams', and open and closed ones that ask you, the newest first.",
     ),
     (ReviewViewSet, "create"): Operation(
-        summary="Make a review of a run",
+        summary="Make a review of a run, or of own prompts",
         description="People compare the run's stored answers two by two, without names; no model is called. A draft "
         "takes votes after `open/`, or at once with `open`. Pairs are whole answers to the same prompt, none of which "
         "names its model. A review of a team's run asks the owner or the team. With `stop_share` and `contrasts` it "
-        "ends as soon as its stop rule has decided about each pair of models.",
+        "ends as soon as its stop rule has decided about each pair of models. With `prompts` and `models` in place of "
+        "`run`, each model answers each prompt once first, in a new run with `budget`; with `open`, the review opens "
+        "when that run is done.",
         takes=NewReviewSerializer,
         example={"run": "2jUQ7iGJ4w8cBCQAZ3kXhA", **_TERMS},
-        refuses=(NotFound, NotAllowed, errors.ReviewState, errors.NothingToReview),
+        refuses=(NotFound, NotAllowed, errors.ReviewState, errors.NothingToReview, RunNotPossible, TooManyRuns),
     ),
     (ReviewViewSet, "retrieve"): Operation(
         summary="A review",

@@ -1,8 +1,13 @@
+from decimal import Decimal
+
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
+from benchmarks.models import Run
 from common.api.fields import ChoiceField
 from common.payload_types import JsonObject
+from models_registry.models import LanguageModel
+from reviews.actions.own_prompts import MAX_PROMPTS, MAX_TEXT
 from reviews.models import DecisionReport, Review, Reviewer
 from reviews.questions import MAX_QUESTIONS, MAX_STEP, MAX_STEPS, MAX_TEXT
 
@@ -52,10 +57,31 @@ class ReviewTermsSerializer(serializers.Serializer[None]):
 
 
 class NewReviewSerializer(ReviewTermsSerializer):
-    """run: one of yours, or of a team in which you may change it. open: at once, else it is a draft."""
+    """run: one of yours, or of a team in which you may change it. open: at once, else it is a draft.
 
-    run = serializers.CharField(max_length=40)
+    Without a run: `prompts` that `models` answer first. team, budget, reuse_days: of the run that asks them; the
+    review opens when it is done.
+    """
+
+    run = serializers.CharField(max_length=40, required=False)
     open = serializers.BooleanField(default=False)
+    prompts = serializers.ListField(
+        child=serializers.CharField(max_length=MAX_TEXT), min_length=1, max_length=MAX_PROMPTS, required=False
+    )
+    models = serializers.ListField(
+        child=serializers.CharField(max_length=LanguageModel.MAX_NAME), min_length=1, max_length=Run.MAX_ENTRANTS,
+        required=False,
+    )  # fmt: skip
+    team = serializers.CharField(max_length=80, allow_blank=True, required=False)
+    budget = serializers.DecimalField(
+        max_digits=14, decimal_places=8, min_value=Decimal("0.00000001"), allow_null=True, default=None
+    )
+    reuse_days = serializers.IntegerField(min_value=1, max_value=Run.MAX_REUSE_DAYS, allow_null=True, default=None)
+
+    def validate(self, attrs: JsonObject) -> JsonObject:
+        if ("run" in attrs) == ("prompts" in attrs) or ("prompts" in attrs) != ("models" in attrs):
+            raise serializers.ValidationError(_("Name a run, or prompts and models."))
+        return attrs
 
 
 class NewReviewGradeSerializer(serializers.Serializer[None]):

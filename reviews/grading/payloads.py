@@ -1,4 +1,4 @@
-"""Payloads of grades: an allow-list. An answer to grade has no name, times, cost, checks and judges."""
+"""Payloads of grades: an allow-list."""
 
 from typing import cast
 

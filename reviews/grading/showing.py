@@ -32,7 +32,7 @@ class ShownReply:
 
 @dataclass(frozen=True)
 class ShownAnswer:
-    """number: of the drawn answer, which its grade names."""
+    """number: of the ReviewGrade."""
 
     number: int
     messages: list[Message]

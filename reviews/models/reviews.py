@@ -78,6 +78,9 @@ class ReviewQuerySet(models.QuerySet["Review"]):
         """Filter to open reviews before their deadline; their first votes may be later."""
         return self.open().exclude(closes_at__lte=Now())
 
+    def due_to_open(self) -> "ReviewQuerySet":
+        return self.filter(opens_when_done=True, state=Review.State.DRAFT, run__state=Run.State.DONE)
+
     def past_deadline(self) -> "ReviewQuerySet":
         return self.open().filter(closes_at__lte=Now())
 
@@ -139,6 +142,8 @@ class Review(models.Model):
     title = models.CharField(max_length=MAX_TITLE)
     # Markdown.
     instructions = models.TextField(blank=True, max_length=MAX_INSTRUCTIONS)
+    # A draft that opens by itself when its run is done.
+    opens_when_done = models.BooleanField(default=False, db_default=False)
     # Null after the run's deletion.
     run = models.ForeignKey(Run, models.SET_NULL, null=True, related_name="reviews")
     # The battle of a second opinion.
@@ -251,6 +256,7 @@ class Review(models.Model):
         ]
         indexes = [
             models.Index(fields=["closes_at"], name="reviews_with_deadlines", condition=Q(state="open")),
+            models.Index(fields=["run"], name="drafts_that_open", condition=Q(opens_when_done=True, state="draft")),
             models.Index(fields=["team", "-created_at"], name="campaigns_of_a_team", condition=Q(team__isnull=False)),
             models.Index(fields=["battle"], name="second_opinions_on_a_battle", condition=Q(battle__isnull=False)),
         ]

@@ -36,7 +36,7 @@ class Grades:
 
 @dataclass(frozen=True)
 class EntrantGrades:
-    """mean: of an entrant's answers, in [0, 1] from the lowest grade to the highest; each answer weighs the same."""
+    """mean: of answers, from 0 for the lowest grade to 1; each answer weighs the same."""
 
     entrant: int
     answers: int

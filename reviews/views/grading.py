@@ -54,7 +54,6 @@ def _graded(request: PageRequest, review: Review) -> HttpResponse:
 
 
 def to_next_answer(request: PageRequest, review: Review) -> HttpResponse:
-    """Redirect to the next answer, back to the review if none is left."""
     try:
         drawn = actions.next_answer(ensure_known_actor(request), review)
     except ArenaError as refusal:

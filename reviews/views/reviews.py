@@ -33,6 +33,7 @@ from reviews.queries import joined_sentence, list_reviews, read_own, read_progre
 from reviews.question_forms import TermsEditor
 from reviews.views import second_opinions
 from reviews.views.grading import to_next_answer
+from reviews.views.own_prompts import new_of_prompts
 
 PER_PAGE = 30
 MOVES: dict[str, Callable[[Review], object]] = {
@@ -62,7 +63,9 @@ def index(request: PageRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: PageRequest) -> HttpResponse:
-    """Show the form of a review of the run `?run=`, and store a draft."""
+    """Show the form of a review of the run `?run=`, without one that of own prompts, and store a draft."""
+    if "run" not in request.GET:
+        return new_of_prompts(request)
     run = _run_to_review(request)
     unsaved = Review(
         run=run, team=run.team, title=(run.name or run.version.template.name)[: Review.MAX_TITLE],
