@@ -367,3 +367,15 @@ class GradePayload(TypedDict):
     value: int
     comment: str
     created_at: Moment
+
+
+class BattleJudgementPayload(TypedDict):
+    """outcome: 1 if the left answer is better, ½, or 0; null without a verdict."""
+
+    battle: str
+    judge: str
+    number: int
+    first_shown: str
+    outcome: float | None
+    answer: str
+    finished_at: Moment | None

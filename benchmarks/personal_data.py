@@ -5,8 +5,8 @@ from accounts.models import User
 from accounts.personal_data import account_deleting, personal_data_requested
 from benchmarks.actions.deletion import delete_belongings
 from benchmarks.judges.payloads import JudgePayload, judge_payload
-from benchmarks.models import Judge, Run, Template
-from benchmarks.payload_types import ExportedTemplatePayload, RunSummaryPayload
+from benchmarks.models import Judge, LiveJudgement, Run, Template
+from benchmarks.payload_types import BattleJudgementPayload, ExportedTemplatePayload, RunSummaryPayload
 from benchmarks.payloads import case_payload, run_summary, template_payload
 from benchmarks.queries.listing import progress_of
 
@@ -37,6 +37,24 @@ def export_judges(user: User, **_: object) -> dict[str, list[JudgePayload]]:
     judges = Judge.objects.filter(owner_user=user, team=None).select_related("model__team", "team").order_by("pk")
     payloads = [judge_payload(judge, Actor(user)) for judge in judges]
     return {"benchmark_judges": payloads} if payloads else {}
+
+
+@receiver(personal_data_requested)
+def export_battle_judgements(user: User, **_: object) -> dict[str, list[BattleJudgementPayload]]:
+    judgements = LiveJudgement.objects.filter(draw__battle__session__owner_user=user)
+    payloads: list[BattleJudgementPayload] = [
+        {
+            "battle": judgement.draw.battle.public_id,
+            "judge": judgement.draw.live_judge.judge.name,
+            "number": judgement.draw.live_judge.judge.number,
+            "first_shown": "right" if judgement.is_swapped else "left",
+            "outcome": judgement.outcome,
+            "answer": judgement.text,
+            "finished_at": judgement.finished_at,
+        }
+        for judgement in judgements.select_related("draw__battle", "draw__live_judge__judge").order_by("pk")
+    ]
+    return {"battle_judgements": payloads} if payloads else {}
 
 
 @receiver(account_deleting)

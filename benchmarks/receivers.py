@@ -4,9 +4,11 @@ from django.utils.translation import gettext as _
 from accounts.models import Team
 from accounts.teams.actions import team_archiving
 from accounts.teams.budgets import team_budgets_changed
+from battles.models import Session
+from battles.signals import session_deleting
 from benchmarks.actions import resume_team_runs
 from benchmarks.errors import RunsOpen
-from benchmarks.models import Run
+from benchmarks.models import LiveDraw, LiveJudgement, Run
 from uploads.errors import UploadInUse
 from uploads.models import Upload
 from uploads.signals import upload_deleted
@@ -39,3 +41,11 @@ def refuse_while_runs_are_open(team: Team, **kwargs: object) -> None:
 @receiver(team_budgets_changed)
 def let_waiting_runs_go_on(team: Team, **kwargs: object) -> None:
     resume_team_runs(team)
+
+
+@receiver(session_deleting)
+def delete_judgements_of_battles(session: Session, **kwargs: object) -> None:
+    """Delete what judges wrote about the session's battles; the draws stay."""
+    draws = LiveDraw.objects.filter(battle__session=session)
+    LiveJudgement.objects.filter(draw__in=draws).delete()
+    draws.filter(left_out="").update(left_out=LiveDraw.LeftOut.DELETED)

@@ -2,8 +2,10 @@
 
 import logging
 
-from benchmarks.models import Run
-from benchmarks.tasks import wake
+from benchmarks.live_judging.asking import requeue_abandoned
+from benchmarks.live_judging.drawing import draw_votes, with_votes_to_draw
+from benchmarks.models import LiveJudgement, Run
+from benchmarks.tasks import wake, wake_live_judge
 from benchmarks.worker import progress
 from common.sweeping import Step, Sweep
 
@@ -26,4 +28,7 @@ sweep = Sweep(
     Step(progress.expired_items, _requeue_expired),
     Step(progress.waiting_until_today, progress.resume_after_midnight),
     Step(Run.objects.without_worker, _wake_runs_without_worker),
+    Step(with_votes_to_draw, draw_votes),
+    Step(LiveJudgement.objects.abandoned, requeue_abandoned),
+    Step(LiveJudgement.objects.due, wake_live_judge),
 )

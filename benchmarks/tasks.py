@@ -32,6 +32,22 @@ def drive_run(run_id: int) -> None:
     get_engine().run(partial(drive, run_id), f"run {run_id}")
 
 
+@shared_task(ignore_result=True)
+def judge_battles() -> None:
+    from battles.worker.runner import get_engine
+    from benchmarks.live_judging import asking
+
+    get_engine().run(asking.judge_battles, "judge of voted battles")
+
+
+def wake_live_judge() -> None:
+    try:
+        with fail_fast():
+            judge_battles.apply_async(expires=10)
+    except (OperationalError, *UNREACHABLE) as error:
+        logger.warning("the judge of voted battles was not sent to a worker: %s", error)
+
+
 def wake(run_id: int, state: str) -> bool:
     """Queue the next step of a run; False if the broker is unreachable, then the sweeper wakes the run."""
     task: Task[[int], None] = prepare_run if state == Run.State.PREPARING else drive_run

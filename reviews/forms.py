@@ -13,7 +13,7 @@ from common.errors import ArenaError
 from models_registry.models import LanguageModel
 from reviews.actions.contrasts import models_of, read_contrasts
 from reviews.actions.lifecycle import CHANGEABLE, ReviewTerms
-from reviews.actions.own_prompts import MAX_TEXT, split_prompts
+from reviews.actions.own_prompts import MAX_LENGTH, split_prompts
 from reviews.models import Review, Reviewer
 
 
@@ -175,7 +175,7 @@ class PromptsForm(forms.Form):
     """Prompts and models that are asked first; the terms are a form of their own."""
 
     prompts = forms.CharField(
-        label=_("Prompts"), max_length=MAX_TEXT, widget=forms.Textarea(attrs={"rows": 8, "dir": "auto"}),
+        label=_("Prompts"), max_length=MAX_LENGTH, widget=forms.Textarea(attrs={"rows": 8, "dir": "auto"}),
         help_text=_("One on each line. Longer ones are separated by blank lines."),
     )  # fmt: skip
     models = forms.MultipleChoiceField(label=_("Models"), widget=forms.CheckboxSelectMultiple)

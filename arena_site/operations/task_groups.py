@@ -60,6 +60,7 @@ _GROUPS: list[tuple[str, Promise, Promise, list[str]]] = [
         [
             "leaderboard.listedboard", "battles.category", "leaderboard.aggregationrun", "leaderboard.standing",
             "leaderboard.elosettings", "leaderboard.elorating", "leaderboard.pairtally", "leaderboard.importedboard",
+            "benchmarks.livejudge",
         ],
     ),
     (

@@ -173,6 +173,7 @@ CELERY_TASK_ROUTES = {
     "battles.tasks.*": {"queue": "answers"},
     # Answer workers consume it, too, unless the operator gives it a worker of its own.
     "benchmarks.tasks.drive_run": {"queue": "benchmarks"},
+    "benchmarks.tasks.judge_battles": {"queue": "benchmarks"},
 }
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 ARENA_AGGREGATE_EVERY_S = env.int("ARENA_AGGREGATE_EVERY_S", default=3600)

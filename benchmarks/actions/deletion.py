@@ -67,7 +67,7 @@ def delete_old_runs(*, before: datetime | None) -> None:
             delete_run(run)
         except WrongState:
             continue  # a call of it is under way: next time
-    Judge.objects.filter(owner_user=None, team=None, judgings=None).delete()
+    Judge.objects.filter(owner_user=None, team=None, judgings=None, live=None).delete()
 
 
 def delete_belongings(owner_id: int) -> None:
@@ -84,7 +84,7 @@ def delete_belongings(owner_id: int) -> None:
         except WrongState:
             run.name = ""  # its last calls are ending: delete_old_runs
             run.save(update_fields=["name"])
-    Judge.objects.filter(owner_user=owner_id, team=None, judgings=None).delete()
+    Judge.objects.filter(owner_user=owner_id, team=None, judgings=None, live=None).delete()
     of_member = Template.objects.filter(owner_user=owner_id, team=None)
     for template in of_member.filter(visibility=Template.Visibility.PRIVATE):
         try:

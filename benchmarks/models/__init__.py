@@ -2,6 +2,7 @@ from benchmarks.models.files import CaseFile
 from benchmarks.models.grades import Grade
 from benchmarks.models.imports import ImportLook
 from benchmarks.models.judging import Judge, Judgement, Judging
+from benchmarks.models.live_judging import LiveCall, LiveDraw, LiveJudge, LiveJudgement
 from benchmarks.models.replies import ItemCall, ItemReply, Reply, Score
 from benchmarks.models.reports import RunReport
 from benchmarks.models.runs import Entrant, ProviderPace, Run, RunCount, RunItem
@@ -19,6 +20,10 @@ __all__ = [
     "Judge",
     "Judgement",
     "Judging",
+    "LiveCall",
+    "LiveDraw",
+    "LiveJudge",
+    "LiveJudgement",
     "Prompt",
     "ProviderPace",
     "RenderedPrompt",

@@ -236,7 +236,7 @@ class _Texts:
         self.cases = Case.objects.in_bulk(cases)
         rendered = RenderedPrompt.objects.filter(case__in=cases, prompt__in=run.entrants.values("prompt"))
         self._questions = {
-            (prompt, case): _as_text(messages, turns)
+            (prompt, case): as_text(messages, turns)
             for prompt, case, messages, turns in rendered.values_list("prompt", "case", "messages", "turns")
         }
         items = ItemReply.objects.filter(reply__in=replies, item__run=run).values("item")
@@ -246,7 +246,7 @@ class _Texts:
             .values_list("item", "reply", "reply__text")
         ):  # fmt: skip
             turns[item].append((reply, text))
-        self._replies = {answers[-1][0]: _joined([text for _, text in answers]) for answers in turns.values()}
+        self._replies = {answers[-1][0]: joined([text for _, text in answers]) for answers in turns.values()}
 
     def question(self, reply: JudgedReply, case_id: int) -> str:
         """Return the question that was answered; of imported answers, its case's variables."""
@@ -275,7 +275,7 @@ def _names_itself(text: str, model: LanguageModel) -> bool:
 _ROLES = {"system": "System", "user": "User", "assistant": "Assistant"}
 
 
-def _as_text(messages: Sequence[JsonObject], turns: Sequence[str]) -> str:
+def as_text(messages: Sequence[JsonObject], turns: Sequence[str]) -> str:
     """Return a conversation as one text; a single message as it is."""
     if len(messages) == 1 and not turns:
         return str(messages[0]["content"])
@@ -283,7 +283,7 @@ def _as_text(messages: Sequence[JsonObject], turns: Sequence[str]) -> str:
     return "\n\n".join([*parts, *(f"Follow-up {number}: {turn}" for number, turn in enumerate(turns, 1))])
 
 
-def _joined(answers: Sequence[str]) -> str:
+def joined(answers: Sequence[str]) -> str:
     if len(answers) == 1:
         return answers[0]
     follow_ups = (f"Answer to follow-up {number}: {text}" for number, text in enumerate(answers[1:], 1))

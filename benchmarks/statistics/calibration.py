@@ -108,6 +108,12 @@ def calibrated_board(judged: Judged, labels: Labels, entrants: int) -> Calibrate
     return _combined(_scores, people, labelled, everywhere, judged.case, labels)
 
 
+def judge_board(judged: Judged, weight: Floats, entrants: int) -> Scores:
+    """Return the judge's own Bradley–Terry scores in points, mean 0. weight: of each item, such as 1 / its chance."""
+    fit = _fit(judged.first, judged.second, judged.outcome, weight * (len(weight) / weight.sum()), entrants)
+    return _scores(fit.value, _judge_spread(fit, judged.case))
+
+
 def calibrated_mean(outcome: Floats, case: Indices, labels: Labels) -> Calibrated:
     """Return a mean preference or pass rate, shape (1,). outcome, case: of the judge's items."""
     everywhere = _mean(outcome, np.ones(len(outcome)))

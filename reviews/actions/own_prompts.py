@@ -15,7 +15,7 @@ from models_registry.models import LanguageModel
 from reviews.actions.lifecycle import ReviewTerms, create_review
 from reviews.models import Review
 
-MAX_PROMPTS, MAX_TEXT = 1_000, 500_000
+MAX_PROMPTS, MAX_LENGTH = 1_000, 500_000
 
 
 def split_prompts(text: str) -> list[str]:

@@ -5,6 +5,7 @@ from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_
 from common.errors import NotAllowed, NotFound, TooManyRequests
 from common.tables import writers
 from reviews import errors
+from reviews.api.judged_board import JudgedBoards
 from reviews.api.people import ReviewPeople
 from reviews.api.reports import ReportFile, ReportViewSet
 from reviews.api.reviews import JoinReview, NextBattle, OpinionExport, ReviewGrades, ReviewViewSet, SecondOpinion
@@ -24,6 +25,11 @@ from reviews.reports.payload_types import ReportFilePayload
 _TERMS = {"title": "Which capital?", "instructions": "Prefer short answers.", "opinions_per_item": 3}
 
 OPERATIONS: Operations = {
+    (JudgedBoards, "get"): Operation(
+        summary="Judges beside boards",
+        description="A judge that the administrators chose reads a random part of the voted battles: one beside "
+        "Overall, or none. Its scores are on no board.",
+    ),
     (ReviewViewSet, "list"): Operation(
         summary="Reviews",
         description="Your own, your teams', and open and closed ones that ask you, the newest first.",

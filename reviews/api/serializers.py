@@ -7,7 +7,7 @@ from benchmarks.models import Run
 from common.api.fields import ChoiceField
 from common.payload_types import JsonObject
 from models_registry.models import LanguageModel
-from reviews.actions.own_prompts import MAX_PROMPTS, MAX_TEXT
+from reviews.actions.own_prompts import MAX_LENGTH, MAX_PROMPTS
 from reviews.models import DecisionReport, Review, Reviewer
 from reviews.questions import MAX_QUESTIONS, MAX_STEP, MAX_STEPS, MAX_TEXT
 
@@ -66,7 +66,7 @@ class NewReviewSerializer(ReviewTermsSerializer):
     run = serializers.CharField(max_length=40, required=False)
     open = serializers.BooleanField(default=False)
     prompts = serializers.ListField(
-        child=serializers.CharField(max_length=MAX_TEXT), min_length=1, max_length=MAX_PROMPTS, required=False
+        child=serializers.CharField(max_length=MAX_LENGTH), min_length=1, max_length=MAX_PROMPTS, required=False
     )
     models = serializers.ListField(
         child=serializers.CharField(max_length=LanguageModel.MAX_NAME), min_length=1, max_length=Run.MAX_ENTRANTS,

@@ -14,7 +14,7 @@ from accounts.actor import Actor
 from accounts.models import SignIn, Team, User
 from arena_site.openapi.views import schema_as_json
 from battles.models import Share
-from benchmarks.models import Judging, Run
+from benchmarks.models import Judging, LiveJudge, Run
 from benchmarks.preparation.run_preparation import prepare
 from benchmarks.reports.store import compute_report, store_report
 from leaderboard.releases import planning, publishing
@@ -123,6 +123,7 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
 
     contract.ask_all(client, [*about_models(), *about_battles(world)])
     share, compared = (Share.objects.get(battle=battle).public_id for battle in (world.voted, world.compared))
+    LiveJudge.objects.create(judge=judged_runs.judge(make.model(), member.user), is_on=True)
     contract.ask_all(client, [*about_shares(share, compared), *about_sessions(world), *about_boards(world)])
     release = planning.plan_release()
     publishing.publish_due()
@@ -220,6 +221,7 @@ def about_boards(world: World) -> list[Ask]:
         Ask("get", "leaderboard/head-to-head/", query="?a=ada&b=bob", has=lambda pair: pair["expected"]),
         Ask("get", "leaderboard/head-to-head/", query="?a=ada&b=cyd"),
         Ask("get", "leaderboard/matrix/", has=lambda matrix: matrix["pairs"]),
+        Ask("get", "leaderboard/judged/", has=lambda judged: judged["results"][0]["judge"] == "Judge"),
         Ask("get", "leaderboard/snapshots/", query="?board=overall"),
         *(Ask("get", "leaderboard/snapshots/{public_id}/", [snapshot]) for snapshot in world.ids["snapshots"]),
     ]  # fmt: skip

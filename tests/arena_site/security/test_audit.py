@@ -27,7 +27,7 @@ AUDITED = {
     "models_registry.CatalogueChange", "models_registry.LanguageModel", "models_registry.Provider",  # its own
     "models_registry.RequestRepair",  # tests/models_registry
     "models_registry.ModelLimit",  # tests/battles/actions
-    "benchmarks.Run",  # tests/benchmarks
+    "benchmarks.LiveJudge", "benchmarks.Run",  # tests/benchmarks
     "reviews.DecisionReport",  # tests/reviews
     "routing.Rule", "routing.RoutingThresholds",  # tests/routing
 }  # fmt: skip
