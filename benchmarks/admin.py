@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import Count, Max, Q, QuerySet
@@ -60,7 +62,7 @@ class LiveJudgeAdmin(AuditedAdmin):
     list_display = ["judge", "is_on", "share", "day_budget", "month_budget", "waits_for", "waits_until"]
     list_select_related = ["judge"]
 
-    def get_fields(self, request: HttpRequest, obj: LiveJudge | None = None) -> list[str]:
+    def get_fields(self, request: HttpRequest, obj: LiveJudge | None = None) -> Sequence[object]:  # type: ignore[override]
         settings = ["judge", "is_on", "share", "day_budget", "month_budget"]
         return [*settings, "earlier_votes"] if obj is None else [*settings, *self._seen]
 

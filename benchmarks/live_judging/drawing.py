@@ -21,7 +21,7 @@ def with_votes_to_draw() -> QuerySet[LiveJudge]:
 def is_drawn(battle: str, percent: float) -> bool:
     """Return whether a share of all battles has this one. battle: its public id, which decides with the site's key."""
     digest = salted_hmac("benchmarks.live_judging", battle, algorithm="sha256").digest()
-    return int.from_bytes(digest[: _BITS // 8]) < percent / 100 * 2**_BITS
+    return int.from_bytes(digest[: _BITS // 8], "big") < percent / 100 * float(2**_BITS)
 
 
 @transaction.atomic
@@ -31,15 +31,16 @@ def draw_votes() -> None:
     live = judges.filter(is_on=True).first()
     if live is None:
         return
-    votes = list(Vote.objects.filter(order__gt=live.last_order).order_by("order").values_list("order", "pk")[:BATCH])
-    if not votes:
+    later = Vote.objects.filter(order__gt=live.last_order).order_by("order")
+    numbers = [order for order in later.values_list("order", flat=True)[:BATCH] if order is not None]
+    if not numbers:
         return
-    on_board = Vote.objects.filter(OF_THE_BOARD, pk__in=[pk for _, pk in votes])
+    on_board = Vote.objects.filter(OF_THE_BOARD, order__in=numbers)
     battles = on_board.order_by("order").values_list("battle", "battle__public_id")
     percent = float(live.share)
     drawn = [battle for battle, public_id in battles if is_drawn(public_id, percent)]
     _store(live, drawn)
-    live.last_order = votes[-1][0]
+    live.last_order = numbers[-1]
     live.save(update_fields=["last_order"])
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
@@ -13,6 +13,9 @@ from benchmarks.preparation.judged_replies import is_of_family
 from common.cache import RefreshedCached
 from common.db.execution import is_migrated
 from models_registry.models import LanguageModel
+
+if TYPE_CHECKING:
+    from benchmarks.statistics.clusters import Floats, Indices
 
 _CACHE_S = 300.0
 # The judge's scores are those of a random part if it missed no more than this share.
@@ -33,7 +36,7 @@ class Figure(NamedTuple):
 class LiveFigures:
     """The judge on Overall; numbers are of voted battles that count there.
 
-    left_out alone has battles of the judge's own family. outside: had no chance to be drawn, or not yet. scores: points,
+    left_out alone has battles of the own family. outside: had no chance to be drawn, or not yet. scores: points,
     mean 0; empty unless is_random.
     """
 
@@ -106,7 +109,7 @@ def _judged(draws: QuerySet[LiveDraw]) -> list[_Battle]:
     verdicts: dict[int, list[float]] = {}
     done = LiveJudgement.objects.filter(draw__in=draws, state=LiveJudgement.State.DONE, outcome__isnull=False)
     for draw, outcome in done.order_by("draw", "is_swapped").values_list("draw", "outcome"):
-        verdicts.setdefault(draw, []).append(outcome)
+        verdicts.setdefault(draw, []).append(float(outcome or 0))
     rows = draws.order_by("pk").values_list(
         "pk", "share", "battle__vote__model_left", "battle__vote__model_right", "battle__vote__choice",
         "battle__vote__voter",
@@ -122,31 +125,30 @@ def _with_statistics(figures: LiveFigures, battles: Sequence[_Battle]) -> LiveFi
     # These are imported late: they import scipy, which few processes need.
     import numpy as np
 
-    from benchmarks.statistics.agreement import LEFT, RIGHT, TIE, Estimate, Opinions, pairs_between, raw_agreement
+    from benchmarks.statistics.agreement import LEFT, RIGHT, TIE, Opinions, pairs_between, raw_agreement
     from benchmarks.statistics.calibration import Judged, judge_board
 
-    choices = {Vote.Choice.LEFT: LEFT, Vote.Choice.RIGHT: RIGHT}
-    mean = np.array([sum(battle.outcomes) / len(battle.outcomes) for battle in battles])
-    named = np.where(mean > 0.5, LEFT, np.where(mean < 0.5, RIGHT, TIE))
+    choices: dict[str, int] = {Vote.Choice.LEFT: LEFT, Vote.Choice.RIGHT: RIGHT}
+    outcomes = np.array([battle.outcomes for battle in battles])
+    mean = outcomes.mean(axis=1)
     voted = np.array([choices.get(battle.choice, TIE) for battle in battles])
     voters = np.unique(np.array([battle.voter for battle in battles]), return_inverse=True)[1]
     unit, one = np.arange(len(battles)), np.zeros(len(battles), dtype=np.int64)
 
-    def known(estimate: Estimate) -> Figure | None:
-        if estimate.n < MIN_BATTLES or np.isnan(estimate.value):
+    def agreed(first: "Indices", second: "Indices") -> Figure | None:
+        pairs = pairs_between(Opinions(unit, one, first, voters), Opinions(unit, one, second, voters))
+        found = raw_agreement(pairs)
+        if found.n < MIN_BATTLES or np.isnan(found.value):
             return None
-        return Figure(estimate.value, estimate.low, estimate.high, estimate.n)
+        return Figure(found.value, found.low, found.high, found.n)
 
-    agreement = raw_agreement(pairs_between(Opinions(unit, one, named, voters), Opinions(unit, one, voted, voters)))
-    orders = [
-        np.array([RIGHT if value < 0.5 else LEFT if value > 0.5 else TIE for value in column])
-        for column in zip(*(battle.outcomes for battle in battles), strict=True)
-    ]
-    same = raw_agreement(pairs_between(*(Opinions(unit, one, each, voters) for each in orders)))
-    flips = known(same)
+    def winner(values: "Floats") -> "Indices":
+        return np.where(values > 0.5, LEFT, np.where(values < 0.5, RIGHT, TIE))
+
+    same = agreed(winner(outcomes[:, 0]), winner(outcomes[:, 1]))
     figures = replace(
-        figures, agreement=known(agreement),
-        flips=None if flips is None else Figure(1 - flips.value, 1 - flips.high, 1 - flips.low, flips.n),
+        figures, agreement=agreed(winner(mean), voted),
+        flips=None if same is None else Figure(1 - same.value, 1 - same.high, 1 - same.low, same.n),
     )  # fmt: skip
     if not figures.is_random:
         return figures
@@ -157,7 +159,9 @@ def _with_statistics(figures: LiveFigures, battles: Sequence[_Battle]) -> LiveFi
     numbers = np.bincount(places.ravel(), minlength=len(models))
     slugs = dict(LanguageModel.objects.filter(pk__in=models.tolist()).values_list("pk", "slug"))
     scores = {
-        slugs[pk]: Figure(*(float(each[place]) for each in (board.value, board.low, board.high)), int(numbers[place]))
+        slugs[pk]: Figure(
+            float(board.value[place]), float(board.low[place]), float(board.high[place]), int(numbers[place])
+        )
         for place, pk in enumerate(models.tolist())
         if numbers[place] >= MIN_BATTLES
     }
