@@ -60,7 +60,7 @@ class LiveFigures:
         return self.judged > 0 and self.outside <= MAX_MISSED * self.votes and missed <= MAX_MISSED * self.drawn
 
 
-class _Battle(NamedTuple):
+class JudgedBattle(NamedTuple):
     """outcomes: of the verdicts in both orders, seen from the left."""
 
     share: float
@@ -91,7 +91,7 @@ def figures_of(live: LiveJudge) -> LiveFigures:
     draws = live.draws.filter(battle__vote__in=counted)
     left_out = dict(draws.exclude(left_out="").order_by("left_out").values_list("left_out").annotate(n=Count("pk")))
     drawn = draws.exclude(left_out=_LeftOut.OWN_FAMILY).count()
-    battles = _judged(draws)
+    battles = judged_battles(draws)
     judgements = LiveJudgement.objects.filter(draw__in=draws).order_by()
     failed = judgements.filter(state__in=[LiveJudgement.State.FAILED, LiveJudgement.State.UNPARSED])
     waiting = judgements.filter(state__in=[LiveJudgement.State.QUEUED, LiveJudgement.State.ASKING])
@@ -104,7 +104,7 @@ def figures_of(live: LiveJudge) -> LiveFigures:
     return _with_statistics(figures, battles) if battles else figures
 
 
-def _judged(draws: QuerySet[LiveDraw]) -> list[_Battle]:
+def judged_battles(draws: QuerySet[LiveDraw]) -> list[JudgedBattle]:
     """Return the battles with a verdict in each order."""
     verdicts: dict[int, list[float]] = {}
     done = LiveJudgement.objects.filter(draw__in=draws, state=LiveJudgement.State.DONE, outcome__isnull=False)
@@ -115,13 +115,13 @@ def _judged(draws: QuerySet[LiveDraw]) -> list[_Battle]:
         "battle__vote__voter",
     )  # fmt: skip
     return [
-        _Battle(float(share), left, right, choice, voter, verdicts[pk])
+        JudgedBattle(float(share), left, right, choice, voter, verdicts[pk])
         for pk, share, left, right, choice, voter in rows
         if len(verdicts.get(pk, ())) == 2
     ]
 
 
-def _with_statistics(figures: LiveFigures, battles: Sequence[_Battle]) -> LiveFigures:
+def _with_statistics(figures: LiveFigures, battles: Sequence[JudgedBattle]) -> LiveFigures:
     # These are imported late: they import scipy, which few processes need.
     import numpy as np
 

@@ -5,7 +5,7 @@ from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_
 from common.errors import NotAllowed, NotFound, TooManyRequests
 from common.tables import writers
 from reviews import errors
-from reviews.api.judged_board import JudgedBoards
+from reviews.api.judged_board import JudgedBattleExport, JudgedBoards
 from reviews.api.people import ReviewPeople
 from reviews.api.reports import ReportFile, ReportViewSet
 from reviews.api.reviews import JoinReview, NextBattle, OpinionExport, ReviewGrades, ReviewViewSet, SecondOpinion
@@ -29,6 +29,14 @@ OPERATIONS: Operations = {
         summary="Judges beside boards",
         description="A judge that the administrators chose reads a random part of the voted battles: one beside "
         "Overall, or none. Its scores are on no board.",
+    ),
+    (JudgedBattleExport, "get"): Operation(
+        summary="Verdicts of judges of voted battles, as a file",
+        description="A row for each battle that counts and was read in both orders, without texts: the share of its "
+        "draw, the vote, and the outcome seen from the left, 1, 0.5 or 0. Access as to exports of votes.",
+        files=tuple(map(File, sorted(set(writers.CONTENT_TYPES.values())))),
+        parameters=(Parameter("ending", "Format.", one_of(*writers.WRITERS), required=True, location="path"),),
+        refuses=(NotFound, TooManyRequests),
     ),
     (ReviewViewSet, "list"): Operation(
         summary="Reviews",

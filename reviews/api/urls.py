@@ -1,7 +1,7 @@
 from django.urls import path
 from rest_framework.routers import SimpleRouter
 
-from reviews.api.judged_board import JudgedBoards
+from reviews.api.judged_board import JudgedBattleExport, JudgedBoards
 from reviews.api.people import ReviewPeople
 from reviews.api.reports import ReportFile, ReportViewSet
 from reviews.api.reviews import JoinReview, NextBattle, OpinionExport, ReviewGrades, ReviewViewSet, SecondOpinion
@@ -12,6 +12,7 @@ router.register("reports", ReportViewSet, basename="api-report")
 
 urlpatterns = [
     path("leaderboard/judged/", JudgedBoards.as_view(), name="api-judged-boards"),
+    path("exports/judged.<slug:ending>", JudgedBattleExport.as_view(), name="api-export-judged"),
     path("reports/<str:public_id>.<str:ending>", ReportFile.as_view(), name="api-report-file"),
     path("reviews/<str:public_id>/export.<str:ending>", OpinionExport.as_view(), name="api-review-export"),
     path("reviews/join/", JoinReview.as_view({"post": "create"}), name="api-review-join"),

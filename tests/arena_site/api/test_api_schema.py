@@ -232,7 +232,7 @@ def about_exports(release: str) -> list[Ask]:
         *(
             Ask("get", f"exports/{rows}.{{ending}}", [ending])
             for ending in ("jsonl", "csv", "parquet")
-            for rows in ("votes", "stars")
+            for rows in ("votes", "stars", "judged")
         ),
         Ask("get", "releases/", has=lambda releases: releases["count"] == 1),
         Ask("get", "releases/{day}/{name}", [release, "votes.parquet"]),

@@ -47,7 +47,7 @@ OWN = [
 # Votes under pseudonyms (access: tests/leaderboard/public_data).
 EXPORTS = [
     "/api/v1/exports/votes.{ending}", "/api/v1/exports/stars.{ending}", "/api/v1/releases/",
-    "/api/v1/releases/{day}/{name}",
+    "/api/v1/releases/{day}/{name}", "/api/v1/exports/judged.{ending}",
 ]  # fmt: skip
 # Only staff (tests/leaderboard/public_data/test_interaction_export.py).
 STAFF_EXPORTS = ["/api/v1/exports/interactions.{ending}"]

@@ -52,12 +52,12 @@ def test_battle_is_judged_in_both_orders(pair: tuple[LanguageModel, LanguageMode
     assert judge_all() == 0
 
 
-def test_share_of_battles_is_drawn_by_the_keyed_hash(settings: object):
+def test_share_of_battles_is_drawn_by_the_keyed_hash(settings):
     ids = [new_public_id() for _ in range(4_000)]
     tenth = {each for each in ids if is_drawn(each, 10)}
     assert 330 <= len(tenth) <= 470
     assert tenth <= {each for each in ids if is_drawn(each, 20)}
-    settings.SECRET_KEY = "another key"  # type: ignore[attr-defined]
+    settings.SECRET_KEY = "another key"
     assert tenth != {each for each in ids if is_drawn(each, 10)}
 
 

@@ -1,3 +1,4 @@
+import json
 from decimal import Decimal
 
 import pytest
@@ -95,7 +96,9 @@ def test_battles_weigh_by_the_inverse_of_their_share(pair: tuple[LanguageModel, 
     assert figures().scores["ada"].value < even
 
 
-def test_board_shows_the_judge_apart_from_the_score(client: Client, pair: tuple[LanguageModel, LanguageModel]):
+def test_board_shows_the_judge_apart_from_the_score(
+    client: Client, settings, pair: tuple[LanguageModel, LanguageModel]
+):
     vote_often(pair)
     judge = make.model()
     aggregate()
@@ -113,6 +116,12 @@ def test_board_shows_the_judge_apart_from_the_score(client: Client, pair: tuple[
     assert "How often two people agree is not known here." in page
     [judged] = client.get("/api/v1/leaderboard/judged/").json()["results"]
     assert (judged["judged"], judged["is_random"], judged["people"]) == (6, True, None)
+    settings.ARENA_PUBLISH_VOTES = True
+    exported = client.get("/api/v1/exports/judged.jsonl").getvalue().splitlines()
+    assert json.loads(exported[3]) == {
+        "judge": "Judge", "judge_number": 1, "share": 100.0, "left": "ada", "right": "bob", "choice": "right",
+        "left_shown_first": 0.0, "right_shown_first": 0.0,
+    }  # fmt: skip
     assert "Judged by a model" not in client.get("/leaderboard/?search=ada").content.decode()
     assert client.get("/leaderboard/?format=json").content == before
 
