@@ -2,9 +2,9 @@
 
 import logging
 
-from benchmarks.live_judging.asking import requeue_abandoned
+from benchmarks.live_judging.asking import requeue_abandoned, settle_orphaned
 from benchmarks.live_judging.drawing import draw_votes, with_votes_to_draw
-from benchmarks.models import LiveJudgement, Run
+from benchmarks.models import LiveCall, LiveJudgement, Run
 from benchmarks.tasks import wake, wake_live_judge
 from benchmarks.worker import progress
 from common.sweeping import Step, Sweep
@@ -30,5 +30,6 @@ sweep = Sweep(
     Step(Run.objects.without_worker, _wake_runs_without_worker),
     Step(with_votes_to_draw, draw_votes),
     Step(LiveJudgement.objects.abandoned, requeue_abandoned),
+    Step(LiveCall.objects.orphaned, settle_orphaned),
     Step(LiveJudgement.objects.due, wake_live_judge),
 )

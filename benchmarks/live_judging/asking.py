@@ -229,6 +229,11 @@ def _note_failure(claimed: Claimed, result: CallResult, *, is_repeated: bool) ->
         )
 
 
+@transaction.atomic
+def settle_orphaned() -> None:
+    mark_calls_lost(list(LiveCall.objects.orphaned().values_list("pk", flat=True)))
+
+
 def requeue_abandoned() -> None:
     """Requeue questions of lost workers, whose calls are charged at the maximum."""
     for pk in LiveJudgement.objects.abandoned().order_by("pk").values_list("pk", flat=True):

@@ -185,6 +185,12 @@ class LiveJudgement(models.Model):
         return f"live judgement {self.pk}"
 
 
+class LiveCallQuerySet(models.QuerySet["LiveCall"]):
+    def orphaned(self) -> "LiveCallQuerySet":
+        """Filter to calls of lost workers whose judgement was deleted."""
+        return self.filter(judgement=None, call__state=Call.State.RUNNING, call__lease_until__lt=Now())
+
+
 class LiveCall(models.Model):
     """A call to a judge of voted battles; it counts against its budgets also when the judgement is deleted."""
 
@@ -192,6 +198,8 @@ class LiveCall(models.Model):
 
     call = models.OneToOneField(Call, models.PROTECT, primary_key=True, related_name="+")
     judgement = models.ForeignKey(LiveJudgement, models.SET_NULL, null=True, related_name="calls")
+
+    objects = LiveCallQuerySet.as_manager()
 
     def __str__(self) -> str:
         return f"live call {self.call_id}"

@@ -12,7 +12,7 @@ from battles.calls import CallResult
 from battles.models import Battle, Call, Vote
 from benchmarks.actions.deletion import delete_belongings
 from benchmarks.live_judging import asking
-from benchmarks.live_judging.asking import claim, requeue_abandoned, store
+from benchmarks.live_judging.asking import claim, requeue_abandoned, settle_orphaned, store
 from benchmarks.live_judging.drawing import draw_votes, is_drawn
 from benchmarks.models import LiveCall, LiveDraw, LiveJudge, LiveJudgement
 from common.ids import new_public_id
@@ -145,6 +145,21 @@ def test_killed_worker_loses_no_money_and_no_answer(pair: tuple[LanguageModel, L
     assert answered(again).state == "done"
     assert claim() is None
     assert LiveCall.objects.count() == 3
+
+
+def test_call_about_a_deleted_battle_is_settled(pair: tuple[LanguageModel, LanguageModel]):
+    paid_judge()
+    battle = voted(*pair)
+    draw_votes()
+    ended, lost = claimed(), claimed()
+    battle_actions.delete_session(battle.session)
+    store(ended, CallResult(texts=['{"verdict": "tie"}'], first_token_ms=1))
+    settle_orphaned()
+    assert Call.objects.get(pk=lost.call.row.pk).state == "running"
+    Call.objects.filter(pk=lost.call.row.pk).update(lease_until=timezone.now())
+    settle_orphaned()
+    states = Call.objects.filter(purpose="judge").order_by("pk").values_list("state", "charge__cost__isnull")
+    assert (list(states), left_out()) == ([("done", False), ("lost", False)], ["deleted"])
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_battles_weigh_by_the_inverse_of_their_share(pair: tuple[LanguageModel, 
 
 
 def test_board_shows_the_judge_apart_from_the_score(
-    client: Client, settings, pair: tuple[LanguageModel, LanguageModel]
+    client: Client, settings, pair: tuple[LanguageModel, LanguageModel], monkeypatch: pytest.MonkeyPatch
 ):
     vote_often(pair)
     judge = make.model()
@@ -117,6 +117,8 @@ def test_board_shows_the_judge_apart_from_the_score(
     [judged] = client.get("/api/v1/leaderboard/judged/").json()["results"]
     assert (judged["judged"], judged["is_random"], judged["people"]) == (6, True, None)
     settings.ARENA_PUBLISH_VOTES = True
+    # Files are read in the test's transaction, not in a thread of the database.
+    monkeypatch.setattr("benchmarks.exports.responses.stream_chunks", iter)
     exported = client.get("/api/v1/exports/judged.jsonl").getvalue().splitlines()
     assert json.loads(exported[3]) == {
         "judge": "Judge", "judge_number": 1, "share": 100.0, "left": "ada", "right": "bob", "choice": "right",
