@@ -16,12 +16,12 @@ def find_by_code(typed: str, keys: limits.Keys) -> Review:
 
     Raises NoSuchCode, TooManyRequests, and ServiceAway when Valkey is away.
     """
-    limits.count("join", keys, fail_open=False)  # before the lookup: simultaneous tries cannot pass the limit
+    limits.require_room("join", keys)  # counted first, people of a class at the same moment would fill the limit
     code = parse_code(typed)
     review = _review_of(code) if code else None
     if review is None:
+        limits.count("join", keys, fail_open=False)
         raise NoSuchCode
-    limits.uncount("join", keys)
     return review
 
 

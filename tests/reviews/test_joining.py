@@ -3,6 +3,7 @@
 import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Barrier
 
 import pytest
 from django.db import connection
@@ -17,11 +18,13 @@ from accounts.models import Visitor
 from accounts.personal_data import collect_personal_data
 from arena_site.retention import purge
 from common.client_ip import keyed_hash
+from common.valkey import limits
 from reviews import actions
 from reviews.codes import ALPHABET, LENGTH, new_code, parse_code, shown_code
 from reviews.errors import NoSuchCode, PersonalCodeUsed, ReviewFull
 from reviews.models import PersonalCode, Review, Reviewer
 from tests import make
+from tests.concurrency import race
 from tests.worlds.benchmarks.samples import Sample
 
 pytestmark = pytest.mark.django_db
@@ -90,6 +93,18 @@ def test_right_codes_of_a_class_are_not_counted(owner: Actor, sample: Sample):
     assert statuses == [303] * 40
     full = Client().post("/join/", {"code": review.code})
     assert (full.status_code, review.reviewers.count()) == (409, 40)
+
+
+def test_a_class_behind_one_network_joins_at_once(by_link: Review, monkeypatch: pytest.MonkeyPatch):
+    together = Barrier(15)
+
+    def find(_code: str) -> Review:
+        together.wait(30)  # all are under way
+        return by_link
+
+    monkeypatch.setattr("reviews.actions.joining._review_of", find)
+    keys = {"network": limits.Key("network:192.0.2.7")}
+    assert race(lambda _n: actions.find_by_code(by_link.code, keys), range(15)) == [by_link] * 15
 
 
 def test_no_more_than_the_expected_people_join(by_link: Review):

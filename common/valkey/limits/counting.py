@@ -61,6 +61,17 @@ def read(counters: Sequence[Counter]) -> list[Usage]:
     return []
 
 
+def require_room(action: str, keys: Keys) -> None:
+    """Count nothing. Raises LimitReached if a limit is reached, and ServiceAway if Valkey is away."""
+    wanted = counters(action, keys)
+    usages = read(wanted)
+    if wanted and not usages:
+        raise ServiceAway(NOT_COUNTED)
+    for usage in usages:
+        if not usage.remaining:
+            raise LimitReached(usage.counter, usages, retry_after=max(1.0, usage.reset_s))
+
+
 def uncount(action: str, keys: Keys, *, extra_counters: Iterable[Counter] = ()) -> None:
     """Take back one count; no effect while Valkey is away."""
     if names := [counter.name for counter in (*counters(action, keys), *extra_counters)]:
