@@ -38,7 +38,7 @@ def ask(request: PageRequest, public_id: str) -> HttpResponse:
         "refusal": refusal or (reason_against(battle) if review is None else ""),
     }
     if review is not None:
-        context |= {"spread": read_spread(review), "site": site_agreement()}
+        context |= {"spread": read_spread(review), "on_site": site_agreement()}
     return render(request, "reviews/second_opinions/owner.html", context, status=status)
 
 
@@ -60,5 +60,5 @@ def spread(request: PageRequest, review: Review) -> HttpResponse:
     shown = access.shows_results(request.actor, review)
     context: dict[str, object] = {"review": review, "manages": access.may_manage(request.actor, review)}
     if shown:
-        context |= {"spread": read_spread(review), "site": site_agreement()}
+        context |= {"spread": read_spread(review), "on_site": site_agreement()}
     return render(request, "reviews/second_opinions/results.html", context)

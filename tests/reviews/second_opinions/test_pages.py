@@ -9,6 +9,7 @@ from battles.models import Battle
 from models_registry.models import LanguageModel
 from reviews.models import Review
 from reviews.second_opinions.actions import ask_others
+from reviews.second_opinions.queries import SiteAgreement
 from tests import make
 from tests.worlds.reviews.second_opinions import prefer, voted_battle
 
@@ -42,6 +43,7 @@ def test_owner_asks_from_the_battle_and_withdraws(owner: Actor, battle: Battle, 
     page = browser.get(address)
     assert f"http://testserver{review.get_absolute_url()}" in page.content.decode()
     assert "0 opinions of 50" in text_of(page)
+    assert "two people agree" not in text_of(page)
     assert "0 opinions of others" in text_of(browser.get(battle.session.get_absolute_url()))
 
     withdrawn = browser.post(f"/review/{review.public_id}/do/withdraw/")
@@ -51,8 +53,11 @@ def test_owner_asks_from_the_battle_and_withdraws(owner: Actor, battle: Battle, 
 
 
 def test_visitor_votes_and_then_sees_names(
-    owner: Actor, battle: Battle, pair: tuple[LanguageModel, LanguageModel], client: Client
-):
+    owner: Actor, battle: Battle, pair: tuple[LanguageModel, LanguageModel], client: Client,
+    monkeypatch: pytest.MonkeyPatch,
+):  # fmt: skip
+    site = SiteAgreement(0.71, 0.66, 0.76, pairs=300, battles=40)
+    monkeypatch.setattr("reviews.views.second_opinions.site_agreement", lambda: site)
     review = ask_others(actor=owner, battle=battle)
     prefer(make.visitor(), review, pair[1])
     results = f"/review/{review.public_id}/results/"
@@ -72,6 +77,7 @@ def test_visitor_votes_and_then_sees_names(
     spread = text_of(client.get(results))
     assert "Gazelle bob 1 person · 50 %" in spread
     assert "Gazelle ada Choice of the one who asks 0 people · 0 %" in spread
+    assert "two people agree about such answers in 71 % (66–76)" in spread
 
 
 def test_others_see_nothing_of_the_owners_page(battle: Battle, client: Client):
