@@ -153,3 +153,26 @@ def test_models(page: Page) -> None:
     with page.expect_navigation():
         page.locator("#content form [type=submit]").first.click()
     page.locator("#model-tests:not(:has-text('under way'))").wait_for(timeout=TIMEOUT_MS)
+
+
+def begin_review(page: Page) -> None:
+    page.locator("[data-next-answers]").click()
+    page.locator(".vote").wait_for()
+
+
+def vote_in_review(page: Page) -> None:
+    begin_review(page)
+    page.locator(".vote button").first.click()
+    page.locator(".reveal").wait_for()
+
+
+def judge(page: Page) -> None:
+    """Vote on a second opinion, and look at how others voted."""
+    vote_in_review(page)
+    page.locator(".reveal [data-next-answers]").click()
+    page.locator(".entrant-bars").wait_for()
+
+
+def join_wrongly(page: Page) -> None:
+    with page.expect_navigation():
+        page.locator("main [type=submit]").click()

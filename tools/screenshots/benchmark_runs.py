@@ -20,11 +20,12 @@ from benchmarks import actions  # noqa: E402
 from benchmarks.actions import EntrantRequest  # noqa: E402
 from benchmarks.models import Run, RunItem  # noqa: E402
 from models_registry.models import LanguageModel  # noqa: E402
-from reviews import actions as reviews  # noqa: E402
+from reviews import actions as review_actions  # noqa: E402
 from reviews.models import Review  # noqa: E402
 from reviews.reports.actions import report_on_board, report_on_run  # noqa: E402
 from tests import make  # noqa: E402
 from tests.worlds.benchmarks import judged_runs, samples  # noqa: E402
+from tools.screenshots import reviews  # noqa: E402
 
 
 @transaction.atomic  # so that no worker sees the runs before they are as they shall be
@@ -46,27 +47,21 @@ def main() -> None:
     for number, item in enumerate(items[: len(items) // 2]):
         samples.answer(item, item.case.expected[0], is_right=number % 4 > 0)
     Run.objects.filter(pk=running.pk).update(state="paused", reason="person", started_at=timezone.now(), spent="0.42")
-    closed = reviews.open_review(reviews.create_review(owner=member, run=sample.run, title="Capitals"))
-    reviews.close_review(closed)
-    draft = reviews.create_review(
-        owner=member, run=later, title="Which answer is better?", instructions="Prefer **short** answers.",
-        opinions_per_item=3,
+    closed, review, by_link, by_codes = (
+        reviews.closed_review(sample.run), reviews.open_review(later), reviews.review_by_link(later),
+        reviews.review_by_codes(later),
     )  # fmt: skip
-    review = reviews.open_review(draft)
-    by_link, by_codes = (
-        reviews.open_review(
-            reviews.create_review(owner=member, run=later, title=title, audience=audience, expected_people=40)
-        )
-        for title, audience in (("By link", "link"), ("By codes", "codes"))
-    )
     to_grade, graded = (
-        reviews.open_review(
-            reviews.create_review(owner=member, run=sample.run, title=title, asks_for=asks_for, opinions_per_item=3)
+        review_actions.open_review(
+            review_actions.create_review(
+                owner=member, run=sample.run, title=title, asks_for=asks_for, opinions_per_item=3
+            )
         )
         for title, asks_for in (("Correct or not?", "pass"), ("Stars", "stars"))
     )
-    reviews.next_answer(Actor(user=member), to_grade)
+    review_actions.next_answer(Actor(user=member), to_grade)
     grade_all(graded)
+    not_asked, asked, second_opinion = reviews.second_opinions(member, list(models[:2]))
     item = sample.item
     [judge, _grader] = judged_runs.judges_of_each_kind(models[0], sample.run)
     questions = "Which model knows capitals?", "Which model should answer our mail?"
@@ -78,6 +73,8 @@ def main() -> None:
         "review": review.public_id, "closed": closed.public_id,
         "to_grade": to_grade.public_id, "graded": graded.public_id,
         "by_link": by_link.public_id, "by_codes": by_codes.public_id,
+        "by_link": by_link.public_id, "by_codes": by_codes.public_id, "review_draft": reviews.draft(later).public_id,
+        "not_asked": not_asked.public_id, "asked": asked.public_id, "second_opinion": second_opinion.public_id,
         "decision_report": report.public_id, "board_report": on_board.public_id,
         "drafted": sample.template.versions.get(state="draft").cases.earliest("position").pk,
     }))  # fmt: skip
@@ -87,10 +84,10 @@ def grade_all(review: Review) -> None:
     """Have two people grade each answer, and close the review."""
     for person in (make.member(), make.member()):
         number = 0
-        while (drawn := reviews.next_answer(person, review)) is not None:
+        while (drawn := review_actions.next_answer(person, review)) is not None:
             number += 1
-            reviews.grade_answer(person, review, drawn.pk, 2 + number % 4)
-    reviews.close_review(review)
+            review_actions.grade_answer(person, review, drawn.pk, 2 + number % 4)
+    review_actions.close_review(review)
 
 
 if __name__ == "__main__":
