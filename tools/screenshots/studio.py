@@ -23,13 +23,6 @@ from tools.screenshots.pictures import Picture, Who, World  # noqa: E402
 
 BATTLES, GENERATED = 30, 500
 ENGLISH = "en-GB"
-NO_LIMITS = {
-    f"ARENA_LIMIT_{what}": "off"
-    for what in (
-        "BATTLE_VISITOR", "TURN_VISITOR", "VOTE_VISITOR", "UPLOAD_VISITOR", "STAR_VISITOR", "REPORT_VISITOR",
-        "SIGNIN_ADDRESS", "SIGNIN_NETWORK",
-    )
-}  # fmt: skip
 ISSUER = {
     "ARENA_SSO": "company", "ARENA_SSO_COMPANY_NAME": "Example company",
     "ARENA_SSO_COMPANY_URL": "https://login.example.net", "ARENA_SSO_COMPANY_CLIENT_ID": "arena",
@@ -45,7 +38,7 @@ create_person("vera")
 for model in LanguageModel.objects.all():
     set_price(model, 10, 40)
 """
-STRICT = {"ARENA_PUBLISH_PROMPTS": "true", "ARENA_LIMIT_BATTLE_VISITOR": "1/hour"}
+STRICT = {"ARENA_PUBLISH_PROMPTS": "true"}
 # File beside the arena's data that lists the prepared worlds, so that each is prepared once.
 STATE_FILE = "arranged.json"
 BREAK_UPLOADS = "ALTER TABLE uploads_upload RENAME TO uploads_gone"
@@ -58,7 +51,7 @@ class Studio:
     def __init__(self, directory: Path, language: str = ENGLISH) -> None:
         self.language = language
         self.arena = Arena(directory / "data")
-        self.arena.environment |= {"ARENA_LOCAL_MODEL": "1"} | NO_LIMITS | ISSUER
+        self.arena.environment |= {"ARENA_LOCAL_MODEL": "1"} | ISSUER
         self.file = directory / STATE_FILE
         self.state: dict[str, Any] = json.loads(self.file.read_text()) if self.file.exists() else {"done": []}
 
@@ -76,6 +69,7 @@ class Studio:
             case World.GENERATED:
                 self._once(world, self._generate)
             case World.STRICT:
+                self.arena.choose_limit("battle", "visitor", "1/hour")
                 self._restart_with(STRICT)
             case World.SCHOOL:
                 self._restart_with(SCHOOL)
