@@ -150,7 +150,7 @@ screenshots: $(BIN)/.dev local-model ## Photograph every page into screenshots/:
 	@$(BIN)/python -W ignore -m tools.screenshots $(if $(ONLY),--only "$(ONLY)") $(if $(TOUR),--tour) \
 		$(if $(LOCALE),--language $(LOCALE)) $(if $(ARENA),--arena $(ARENA)) --to $(or $(TO),screenshots)
 
-films: $(BIN)/.dev local-model ## Play six people's journeys and store a screen of each second in films/: ONLY="reader" ARENA=/tmp/kept
+films: $(BIN)/.dev local-model ## Play seven people's journeys and store a screen of each second in films/: ONLY="reader" ARENA=/tmp/kept
 	@$(BIN)/python -W ignore -m tools.films $(if $(ONLY),--only "$(ONLY)") $(if $(ARENA),--arena $(ARENA)) \
 		--to $(or $(TO),films)
 

@@ -1,4 +1,4 @@
-"""`make films`: play six journeys through an arena and store a screen of each second, and a sheet of each journey."""
+"""`make films`: play seven journeys through an arena and store a screen of each second, and a sheet of each journey."""
 
 import argparse
 import fnmatch

@@ -1,4 +1,4 @@
-"""Six journeys of people who have not read the documentation."""
+"""Seven journeys of people who have not read the documentation."""
 
 import io
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from playwright.sync_api import Locator, ViewportSize, expect
 from xlsxwriter import Workbook
 
+from tools.films.campaign import campaign
 from tools.films.scene import DESK, PHONE, Scene
 from tools.films.school_class import school_class
 from tools.screenshots.acts import TIMEOUT_MS, ask
@@ -279,4 +280,5 @@ JOURNEYS = [
     Journey("reader", "A reader asks the board five questions.", World.GENERATED, DESK, reader),
     Journey("grader", "A grader works by keyboard.", World.PLAYED, DESK, grader),
     Journey("class", "A class of forty joins a team by one link.", World.SCHOOL, DESK, school_class),
+    Journey("campaign", "Forty people join a review by one link.", World.NEW, DESK, campaign),
 ]

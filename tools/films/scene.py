@@ -5,7 +5,7 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize
 from tests.fake_provider import FakeProvider
 from tools.films.film import Film
 from tools.screenshots.pictures import Who
-from tools.screenshots.studio import Studio
+from tools.screenshots.studio import ENGLISH, Studio
 
 DESK: ViewportSize = {"width": 1280, "height": 860}
 # A page has this time; an answer of the local model has TIMEOUT_MS.
@@ -24,11 +24,11 @@ class Scene:
     def page(self) -> Page:
         return self.film.page
 
-    def enter(self, size: ViewportSize, *, is_dark: bool = False) -> Page:
+    def enter(self, size: ViewportSize, *, is_dark: bool = False, locale: str = ENGLISH) -> Page:
         """Film a new browser of a person without an account; return its page."""
         is_phone = size["width"] < 640
         context = self.browser.new_context(
-            base_url=self.studio.url, viewport=size, has_touch=is_phone, is_mobile=is_phone, locale="en-GB",
+            base_url=self.studio.url, viewport=size, has_touch=is_phone, is_mobile=is_phone, locale=locale,
             color_scheme="dark" if is_dark else "light", accept_downloads=True,
         )  # fmt: skip
         context.set_default_timeout(PATIENCE_MS)
