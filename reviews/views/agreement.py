@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from benchmarks.access import get_judged_answers_or_404
-from benchmarks.judges.results import judges_of
+from benchmarks.judges.results import judges_of, read_cards, read_judge_card
 from benchmarks.statistics.agreement import OUTCOMES
 from benchmarks.views.pages import PageRequest, redirect_to
 from common.tables.writers import WRITERS
@@ -29,9 +29,13 @@ def agreement(request: PageRequest, public_id: str) -> HttpResponse:
         figures = read_agreement(review)
         payload = review_agreement_payload(review, figures)
         names = {each.judge.public_id: each.judge for each in figures.judges}
+        cards = read_cards(list(names.values()))
         context |= {
             "figures": payload,
-            "judges": list(zip(figures.judges, payload["judges"], strict=True)),
+            "judges": [
+                (one, numbers, cards[one.judge.pk])
+                for one, numbers in zip(figures.judges, payload["judges"], strict=True)
+            ],
             "between": [
                 (names[row["first"]], names[row["second"]], row["agreement"]) for row in payload["between_judges"]
             ],
@@ -63,7 +67,7 @@ def disagreements(request: PageRequest, public_id: str, judge_id: str) -> HttpRe
         raise Http404
     page = Paginator(found.rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {
-        "review": review, "judge": judge, "page_obj": page,
+        "review": review, "judge": judge, "card": read_judge_card(judge), "page_obj": page,
         "is_limited": category is not None or opinion is not None,
         "pairs": read_disagreements(found.answers, judge, list(page)),
     }  # fmt: skip

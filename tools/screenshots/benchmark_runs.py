@@ -72,7 +72,6 @@ def main() -> None:
         "item": item.pk, "case": item.case_id, "later": later.public_id, "judge": judge.public_id,
         "review": review.public_id, "closed": closed.public_id,
         "to_grade": to_grade.public_id, "graded": graded.public_id,
-        "by_link": by_link.public_id, "by_codes": by_codes.public_id,
         "by_link": by_link.public_id, "by_codes": by_codes.public_id, "review_draft": reviews.draft(later).public_id,
         "not_asked": not_asked.public_id, "asked": asked.public_id, "second_opinion": second_opinion.public_id,
         "decision_report": report.public_id, "board_report": on_board.public_id,

@@ -52,13 +52,13 @@ def test_owner_reads_agreement_and_disagreements(closed: Review, judge: Judge, b
     page = browser.get(address_of(closed)).content
     text = text_of(page)
     assert "Two people name the same winner in 33.3 %" in text
-    assert "The longer one with people 66.7 %" in text
+    assert "The longer one with people Not checked by control pairs yet 66.7 %" in text
     assert "33 opinions on what the judge read · 3 people · 11 cases" in text
     link = f"{address_of(closed, judge)}?judged=0&amp;said=2"
     assert f'<a href="{link}">6</a>' in page.decode()
 
     shown = text_of(browser.get(link.replace("&amp;", "&")).content)
-    assert "6 pairs of answers" in shown
+    assert "Not checked by control pairs yet · 6 pairs of answers" in shown
     assert "Judge Answer 1 People 2 × Answer 1 1 × Answer 2" in shown
     assert "It is LongCapital0 ." in shown
     assert "Answer 1 is better They differ." in shown
