@@ -108,6 +108,7 @@ def test_person_is_set_aside_and_taken_back(review: Review, owner: Actor):
     assert sum(ReviewItem.objects.filter(review=open_one).values_list("opinions", flat=True)) == 2
     shown = browser.get(page).content.decode()
     assert "always left" in shown
+    assert "show a pair again" not in shown  # this review shows none
 
     browser.post(f"{page}1/back/")
     assert set(reasons.all()) == {""}
