@@ -21,6 +21,7 @@ OVER_HTTP = PEOPLE - 3
 CONCURRENCY = 3
 # A vote that comes sooner does not count.
 READING_S = 2.2
+DOUBTS = "control pairs"
 SETTINGS = ("plain", "concise", "warm")
 QUESTIONS = (
     "Why is the sky blue?", "What is a lens?", "Why does ice float?", "What makes a rainbow?", "What is an echo?",
@@ -48,7 +49,7 @@ run = actions.create_run(
 )
 print(run.public_id)
 """
-JUDGES = """
+JUDGE = """
 from benchmarks.judges.actions import JudgeContent, JudgingRequest, create_judge, start_judging
 from benchmarks.judging.rubrics import Kind, Rubric
 from benchmarks.models import Run
@@ -56,11 +57,10 @@ from models_registry.models import LanguageModel
 
 run = Run.objects.get(public_id="{run}")
 rubric = Rubric(kind=Kind.PAIRWISE, instructions="Prefer what a child of ten would understand.")
-for setting in {settings}:
-    model = LanguageModel.objects.get(slug=f"smollm2-135m-{{setting}}")
-    content = JudgeContent(setting.capitalize(), model, rubric, {{"temperature": 0, "max_tokens": 60}}, "allow")
-    judge = create_judge(owner=run.owner, content=content)
-    start_judging(JudgingRequest(judge, run, orders="random", with_card=True), owner=run.owner, budget=None)
+model = LanguageModel.objects.get(slug="smollm2-135m-{setting}")
+content = JudgeContent("{setting}".capitalize(), model, rubric, {{"temperature": 0, "max_tokens": 60}}, "allow")
+judge = create_judge(owner=run.owner, content=content)
+start_judging(JudgingRequest(judge, run, orders="random", with_card=True), owner=run.owner, budget=None)
 """
 OF_EARLIER = "SELECT public_id FROM benchmarks_run WHERE name = 'Three settings'"
 ASKED = "SELECT state FROM benchmarks_run WHERE public_id = %s"
@@ -108,7 +108,9 @@ def _ask_models(scene: Scene) -> str:
     table = "question\n" + "\n".join(QUESTIONS)
     run = arena.shell(RUN.format(table=table)).strip()
     _await_run(scene, ASKED, run)
-    arena.shell(JUDGES.format(run=run, settings=SETTINGS))  # they judge while people do
+    for setting in SETTINGS:  # one after the other: a member has few runs at once
+        arena.shell(JUDGE.format(run=run, setting=setting))
+        _await_run(scene, JUDGED, run)
     return run
 
 
@@ -139,7 +141,7 @@ def _open_review(scene: Scene, run: str) -> tuple[str, str]:
     film.look(2)
     scene.press("Make a draft", seconds=2)
     film.say("The draft. I open it.")
-    scene.press("Open", seconds=2)
+    scene.click(page.locator("main").get_by_role("button", name="Open", exact=True), 2)
     film.say("Here is the link, and its code for the blackboard.", 2)
     page.mouse.wheel(0, 500)
     film.look(2)
@@ -203,7 +205,7 @@ def _vote_on_a_phone(scene: Scene, link: str) -> None:
     scene.press("Begin", seconds=2)
     for number in range(VOTES_OF_EACH):
         expect(page.locator(".vote")).to_be_visible()
-        assert not re.search("smollm2", page.content(), re.IGNORECASE)
+        _expect_no_names(page)
         film.say(("Which one?", "And here?")[min(number, 1)], 2)
         page.locator(".panes").first.evaluate("panes => panes.scrollBy({ left: panes.clientWidth })")
         film.look(READING_S)
@@ -248,6 +250,10 @@ def _vote_at_a_desk(scene: Scene, link: str) -> None:
     film.say("Where do I find it again?", 2)
 
 
+def _expect_no_names(page: Page) -> None:
+    assert not re.search("smollm2", page.locator("main").inner_html(), re.IGNORECASE)
+
+
 def _tab_to(page: Page, selector: str) -> None:
     target = page.locator(selector)
     for _ in range(60):
@@ -265,7 +271,7 @@ def _watch(scene: Scene, owner: Page, have_voted: Callable[[], bool]) -> None:
     for _turn in count():
         owner.reload()
         film.look(5)
-        assert not re.search("smollm2", owner.locator("main").inner_text(), re.IGNORECASE)
+        _expect_no_names(owner)
         if have_voted():
             break
     results = owner.url.replace("/settings/", "/results/")
@@ -310,21 +316,16 @@ def _close(scene: Scene, owner: Page, review: str) -> None:
 def _read_judgements(scene: Scene, owner: Page, run: str) -> None:
     """Look at three settings of the small model as judges of the same answers: their cards fail, and it is said."""
     film = scene.film
-    _await_run(scene, JUDGED, run)
     owner.goto(f"/benchmarks/r/{run}/judgements/")
     film.say("Could the small model judge instead of people?", 3)
     for _ in range(3):
         owner.mouse.wheel(0, 700)
         film.look(2)
-    _expect_doubts(owner, "main h2[id^=judge-]")
+    expect(owner.locator("main .error", has_text=DOUBTS)).to_have_count(len(SETTINGS))
     owner.goto("/benchmarks/judges/")
     film.say("My judges: how far can I trust them?", 2)
-    _expect_doubts(owner, ".bench-list > li")
+    for setting in SETTINGS:
+        judge = owner.locator(".bench-list > li", has=owner.get_by_role("link", name=setting.capitalize(), exact=True))
+        expect(judge.locator(".error")).to_have_text(re.compile(DOUBTS))
     owner.locator(".bench-list a").first.click()
     film.look(3)
-
-
-def _expect_doubts(page: Page, judges: str) -> None:
-    """Expect beside each judge how few control pairs it got right."""
-    assert page.locator(judges).count() == len(SETTINGS)
-    expect(page.locator("main .error", has_text="control pairs")).to_have_count(len(SETTINGS))
