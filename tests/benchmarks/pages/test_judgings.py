@@ -165,6 +165,7 @@ def test_judges_together_show_their_agreement(run: Run, browser: Client):
     page = browser.get(f"/benchmarks/r/{run.public_id}/judgements/")
     assert len(page.context["judges"].jury_board) == 2
     assert ("2 judges together" in page.text, "Krippendorff" in page.text) == (True, True)
+    assert page.text.count("Not checked by control pairs yet") == 4  # beside each judge's numbers and the jury's
 
 
 @pytest.mark.django_db(transaction=True)
