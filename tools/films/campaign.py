@@ -60,7 +60,10 @@ rubric = Rubric(kind=Kind.PAIRWISE, instructions="Prefer what a child of ten wou
 model = LanguageModel.objects.get(slug="smollm2-135m-{setting}")
 content = JudgeContent("{setting}".capitalize(), model, rubric, {{"temperature": 0, "max_tokens": 60}}, "allow")
 judge = create_judge(owner=run.owner, content=content)
-start_judging(JudgingRequest(judge, run, orders="random", with_card=True), owner=run.owner, budget=None)
+request = JudgingRequest(judge, run, orders="random", with_card=True)
+judging = start_judging(request, owner=run.owner, budget=None)
+# As many as the small model answers in time on a busy machine.
+Run.objects.filter(pk=judging.run_id).update(concurrency=2)
 """
 OF_EARLIER = "SELECT public_id FROM benchmarks_run WHERE name = 'Three settings'"
 ASKED = "SELECT state FROM benchmarks_run WHERE public_id = %s"
