@@ -133,7 +133,7 @@ def _open_review(scene: Scene, run: str) -> tuple[str, str]:
     page.locator("#people").scroll_into_view_if_needed()
     film.look(2)
     scene.press("Ask people", role="link", seconds=2)
-    page.get_by_label("Title").fill("Questions of children")
+    page.get_by_label("Title", exact=True).fill("Questions of children")
     page.get_by_label("Instructions").fill("Prefer what a **child of ten** would understand.")
     page.get_by_label("people who have its link or its code").check()
     film.say("Everyone with a link, 40 at most. I look at what I can choose.", 2)
@@ -288,7 +288,8 @@ def _watch(scene: Scene, owner: Page, have_voted: Callable[[], bool]) -> None:
     row.scroll_into_view_if_needed()
     film.look(2)
     expect(row).to_contain_text("100 %")
-    row.get_by_placeholder("Reason").fill("always left")
+    row.get_by_text("Set aside").first.click()
+    row.get_by_label("Reason").fill("always left")
     scene.click(row.get_by_role("button", name="Set aside"), 2)
 
 
