@@ -24,11 +24,12 @@ TWO_ANSWERS = (
     "**Twice a day.** The moon pulls the water towards it; the earth turns below two bulges.",
     "The sea rises when the wind blows from the west, and falls at night.",
 )
+READING = timedelta(seconds=20)
 Choose = Callable[[Battle], Vote.Choice]
 
 
 def closed_review(run: Run) -> Review:
-    review = _opened(run, title="Capitals", audience="everyone", opinions_per_item=3, least_seconds=0)
+    review = _opened(run, title="Capitals", audience="everyone", opinions_per_item=3)
     for number in range(4):
         _vote(_visitor(), review, _taste(number), most=12)
     review.refresh_from_db()
@@ -46,7 +47,7 @@ def open_review(run: Run) -> Review:
 
 def review_by_link(run: Run) -> Review:
     """Return an open review to which ten people came: one always votes left, one has not voted yet."""
-    review = _opened(run, title="By link", audience="link", expected_people=40, opinions_per_item=9, least_seconds=0)
+    review = _opened(run, title="By link", audience="link", expected_people=40, opinions_per_item=9)
     for number, (nickname, network) in enumerate(zip(NICKNAMES, NETWORKS, strict=True)):
         person = Actor(visitor=Visitor.objects.create(), network=f"{network:32}"[:32])
         actions.join_review(person, review, code=review.code, nickname=nickname)
@@ -89,6 +90,9 @@ def _vote(person: Actor, review: Review, choose: Choose, *, most: int) -> None:
         battle = actions.next_battle(person, review) if review.takes_votes else None
         if battle is None:
             return
+        # Without the time to read the answers the vote would not count.
+        Battle.objects.filter(pk=battle.pk).update(created_at=timezone.now() - READING)
+        battle.refresh_from_db(fields=["created_at"])
         battles.cast_vote(actor=person, battle=battle, choice=choose(battle))
 
 
@@ -101,10 +105,10 @@ def _taste(seed: int) -> Choose:
     random = Random(seed)
 
     def choose(battle: Battle) -> Vote.Choice:
-        if random.random() < 0.15:
+        if random.random() < 0.1:
             return Vote.Choice.TIE
         first, second = battle.sides.order_by("model")
-        return Vote.Choice((first if random.random() < 0.75 else second).position)
+        return Vote.Choice((first if random.random() < 0.85 else second).position)
 
     return choose
 
