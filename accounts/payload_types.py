@@ -104,6 +104,7 @@ class EverythingPayload(TypedDict):
     reviews: list[JsonObject]
     joined_reviews: list[JsonObject]
     review_answers: list[JsonObject]
+    grades_in_reviews: list[JsonObject]
     decision_reports: list[JsonObject]
     benchmark_judges: NotRequired[list[JsonObject]]
     decisions_of_auto_mode: list[JsonObject]

@@ -1,5 +1,5 @@
--- Reserve an answer to grade for a person: one of those with the fewest grades, and not of the cluster of last time if
--- there are others. Return the new grade's id; no row if nothing is left, or if others have just reserved the rest.
+-- Reserve an answer to grade for a person: one of those with the fewest grades, among these not of the cluster of last
+-- time if there are others. Return the new grade's id; no row if nothing is left, or if others have just reserved the rest.
 WITH answer AS (
     SELECT id
     FROM reviews_gradedanswer
@@ -8,7 +8,7 @@ WITH answer AS (
         AND id NOT IN (
             SELECT answer_id FROM reviews_reviewgrade WHERE review_id = %(review)s AND person = %(person)s
         )
-    ORDER BY cluster IS NOT DISTINCT FROM %(last_cluster)s, grades + leases, random()
+    ORDER BY grades + leases, cluster IS NOT DISTINCT FROM %(last_cluster)s, random()
     LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
 ),

@@ -189,6 +189,7 @@ def test_results_appear_at_the_close(owner: Actor, sample: Sample):
     assert (grades["checks"]["raw"]["value"], grades["checks"]["opinions"]) == (1.0, 2 * ANSWERS)
     agreement = browser.get(f"/review/{review.public_id}/agreement/")
     assert agreement["Location"] == address
+    assert api.get(f"/api/v1/reviews/{review.public_id}/agreement/").json()["opinions"] == 0
 
 
 def test_results_stay_when_the_run_is_deleted(owner: Actor, sample: Sample):

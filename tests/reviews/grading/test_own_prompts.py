@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.actor import Actor
 from battles.calls import PlannedCall
-from benchmarks.models import Reply, Run, RunItem
+from benchmarks.models import RenderedPrompt, Reply, Run, RunItem
 from benchmarks.worker.reuse import answer_key
 from models_registry.models import LanguageModel, Price
 from reviews import actions
@@ -23,6 +23,19 @@ TERMS = {
     "title": "Ours", "audience": "members", "asks_for": "pairs", "plan": "all", "opinions_per_item": "1",
     "repeats_percent": "0", "least_seconds": "0", "takes_ties": "on",
 }  # fmt: skip
+
+
+def prepare(run: Run) -> None:
+    """Store prompts and items as preparation does."""
+    prompt, cases = run.version.prompts.get(), list(run.version.cases.all())
+    for case in cases:
+        messages = [{"role": "user", "content": case.variables["question"]}]
+        RenderedPrompt.objects.create(prompt=prompt, case=case, digest="0" * 64, characters=4, messages=messages)
+    RunItem.objects.bulk_create(
+        RunItem(run=run, entrant=entrant, case=case, position=case.position, due_at=timezone.now())
+        for case in cases
+        for entrant in run.entrants.all()
+    )
 
 
 def test_prompts_are_lines_or_blocks():
@@ -50,7 +63,7 @@ def test_review_opens_when_the_models_have_answered(owner: Actor, models: Sequen
     review.refresh_from_db()
     assert review.state == "draft"
 
-    samples.prepare(run)
+    prepare(run)
     for item in RunItem.objects.filter(run=run).select_related("entrant__model", "run"):
         samples.answer(item, f"Answer {item.pk}.", is_right=True)
     Run.objects.filter(pk=run.pk).update(state="done", finished_at=timezone.now())
