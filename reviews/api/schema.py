@@ -133,7 +133,7 @@ OPERATIONS: Operations = {
         description="The battle that waits for your vote, or a new one; 204 if nothing is left for you now. Vote with "
         "`POST battles/{id}/vote/`. It is kept for you for 15 minutes, and you can vote later, too. A review whose "
         "`asks_for` is `pass` or `stars` gives a single answer instead, which `POST reviews/{id}/grades/` grades.",
-        refuses=(NotAllowed, errors.ReviewTakesNoVotes, errors.PersonSetAside),
+        refuses=(NotAllowed, errors.ReviewTakesNoVotes, errors.PersonSetAside, TooManyRequests),
     ),
     (ReviewGrades, "create"): Operation(
         summary="Grade an answer of a review",
@@ -148,7 +148,7 @@ OPERATIONS: Operations = {
         "Wrong codes are limited by network. To join again changes nothing.",
         takes=JoinSerializer,
         example={"code": "BCDF-GHKM", "nickname": "Ada"},
-        refuses=(errors.NoSuchCode, errors.PersonalCodeUsed, errors.ReviewFull),
+        refuses=(errors.NoSuchCode, errors.PersonalCodeUsed, errors.ReviewFull, TooManyRequests),
     ),
     (SecondOpinion, "create"): Operation(
         summary="Ask others about a battle",
