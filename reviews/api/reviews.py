@@ -172,10 +172,10 @@ class SecondOpinion(ViewSet):
     @idempotent
     def create(self, request: Request, public_id: str) -> Created[ReviewPayload]:
         actor = actor_of(request)
-        member_of(request)
         battle = find_battle(actor, public_id)
         if battle is None:
             raise NotFound
+        member_of(request)
         review = ask_others(actor=actor, battle=battle)
         return Created(review_payload(review, actor, voted=0))
 

@@ -1,6 +1,6 @@
 """Pages of second opinions: the owner's, and those of the people who are asked."""
 
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -16,13 +16,14 @@ from reviews.second_opinions.actions import MAX_PEOPLE, ask_others, find, reason
 from reviews.second_opinions.queries import read_spread, site_agreement
 
 
-@login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask(request: PageRequest, public_id: str) -> HttpResponse:
     """Show the owner of a battle the link and the answers so far; POST makes the link."""
     battle = find_battle(request.actor, public_id)
     if battle is None:
         raise Http404
+    if not request.user.is_authenticated:
+        return redirect_to_login(request.get_full_path())
     status, refusal = 200, ""
     if request.method == "POST":
         try:

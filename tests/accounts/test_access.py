@@ -98,7 +98,9 @@ def test_private_access_refuses_visitor_on_all_other_urls(settings, visitor: tup
     assert len(inside) > 40
     for path in inside:
         url = (
-            re.sub(r"{(item|case|file|model|provider|row|rule|change)_id}", "1", path).replace("{", "").replace("}", "")
+            re.sub(r"{(number|(item|case|file|model|provider|row|rule|change)_id)}", "1", path)
+            .replace("{", "")
+            .replace("}", "")
         )
         is_page = not path.startswith(("/api/", "/v1/")) or path == "/api/v1/docs/"
         for method in ("GET", "POST", "PATCH", "DELETE"):

@@ -120,4 +120,5 @@ def _filled(address: str, arena: Arena) -> list[str]:
     if ids is None:
         raise KeyError(f"tests/arena_site/security/read_requests.py does not say how to read {address}")
     before, _, rest = address.partition("{")
-    return [before + id + rest.partition("}")[2].replace("{ending}", "csv") for id in ids(arena)]
+    after = rest.partition("}")[2].replace("{ending}", "csv").replace("{number}", "1")
+    return [before + id + after for id in ids(arena)]

@@ -59,6 +59,7 @@ MEMBERS_LISTS = ["/api/v1/me/tokens/", "/api/v1/me/export/", "/api/v1/me/browser
 
 # Data of one person: the id in the URL, and the token scope required by each method that accepts tokens.
 READ, BATTLE, VOTE = {"GET": Scope.READ, "HEAD": Scope.READ}, {"POST": Scope.BATTLE}, {"POST": Scope.VOTE}
+BENCHMARK = {"POST": Scope.BENCHMARK}
 OWNED: dict[str, tuple[Callable[[World], str], dict[str, Scope]]] = {
     "/api/v1/sessions/{public_id}/": (
         lambda world: world.waiting.session.public_id,
@@ -75,6 +76,7 @@ OWNED: dict[str, tuple[Callable[[World], str], dict[str, Scope]]] = {
     "/api/v1/battles/{public_id}/regenerate/": (lambda world: world.unanswered.public_id, BATTLE),
     "/api/v1/battles/{public_id}/vote/": (lambda world: world.waiting.public_id, VOTE),
     "/api/v1/battles/{public_id}/publish/": (lambda world: world.voted.public_id, {**BATTLE, "DELETE": Scope.BATTLE}),
+    "/api/v1/battles/{public_id}/second-opinion/": (lambda world: world.voted.public_id, BENCHMARK),
     "/api/v1/battles/{public_id}/consent/": (lambda world: world.voted.public_id, {"DELETE": Scope.BATTLE}),
     "/api/v1/battles/{public_id}/feedback/": (lambda world: world.voted.public_id, VOTE),
     "/api/v1/battles/{public_id}/report/": (lambda world: world.voted.public_id, BATTLE),
@@ -99,6 +101,7 @@ OWNED_PAGES: dict[str, Callable[[World], str]] = {
     "/s/{public_id}/delete/": lambda world: world.waiting.session.public_id,
     "/s/{public_id}/export/": lambda world: world.waiting.session.public_id,
     "/battles/{public_id}/": lambda world: world.waiting.public_id,
+    "/battles/{public_id}/second-opinion/": lambda world: world.voted.public_id,
     "/battles/{public_id}/vote/": lambda world: world.waiting.public_id,
     "/battles/{public_id}/publish/": lambda world: world.voted.public_id,
     "/battles/{public_id}/withdraw/": lambda world: world.voted.public_id,
@@ -147,7 +150,6 @@ BENCHMARKS = [
     "/benchmarks/r/{public_id}/export.{ending}", "/benchmarks/r/{public_id}/files/{file_id}/",
 ]  # fmt: skip
 # The same in the API, and the scope that each method needs (tests/benchmarks/test_api.py).
-BENCHMARK = {"POST": Scope.BENCHMARK}
 BENCHMARKS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/benchmarks/templates/": {**READ, **BENCHMARK},
     "/api/v1/benchmarks/templates/{public_id}/": {**READ, "PUT": Scope.BENCHMARK, "DELETE": Scope.BENCHMARK},
@@ -190,7 +192,7 @@ REVIEWS = [
     "/review/{public_id}/agreement/", "/review/{public_id}/agreement/{judge_id}/", "/review/{public_id}/settings/",
     "/review/{public_id}/do/{move}/", "/join/", "/review/{public_id}/people/", "/review/{public_id}/grade/",
     "/review/{public_id}/people/{number}/{move}/", "/review/{public_id}/codes/",
-    "/battles/{public_id}/second-opinion/", "/review/{public_id}/export.{ending}",
+    "/review/{public_id}/export.{ending}",
 ]  # fmt: skip
 REVIEWS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/reviews/": {**READ, **BENCHMARK},
@@ -198,7 +200,6 @@ REVIEWS_API: dict[str, dict[str, Scope]] = {
     **{f"/api/v1/reviews/{{public_id}}/{move}/": BENCHMARK for move in ("open", "close", "withdraw")},
     **{f"/api/v1/reviews/{{public_id}}/{move}/": VOTE for move in ("next", "grades")},
     "/api/v1/reviews/join/": VOTE,
-    "/api/v1/battles/{public_id}/second-opinion/": BENCHMARK,
     "/api/v1/reviews/{public_id}/progress/": READ,
     "/api/v1/reviews/{public_id}/people/": READ,
     **{f"/api/v1/reviews/{{public_id}}/people/{{number}}/{move}/": BENCHMARK for move in ("aside", "back")},
