@@ -100,7 +100,6 @@ def _votes(review: Review) -> tuple[dict[str, list[JudgedPair]], dict[str, int]]
 
 
 def _grades(review: Review) -> tuple[dict[str, list[JudgedPair]], dict[str, int]]:
-    """Return grades by person as votes for no side, and how many count."""
     grades: dict[str, list[JudgedPair]] = defaultdict(list)
     counted: dict[str, int] = defaultdict(int)
     given = ReviewGrade.objects.filter(review=review, value__isnull=False, ended_at__isnull=False).order_by("ended_at")

@@ -1,4 +1,4 @@
-"""A review of answers to a list of prompts, which models are asked first."""
+"""A review of a list of prompts, which models answer first."""
 
 from collections.abc import Sequence
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Results of a review that asks for grades."""
+"""Results of grades."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class GradeResults:
 
 @dataclass(frozen=True)
 class _Answers:
-    """Answers of a review by ids, ascending. unit: case and repeat as in Verdicts, −1 after the run's deletion."""
+    """pk: ascending. unit: as in Verdicts, −1 after the run's deletion."""
 
     pk: Indices
     unit: Indices

@@ -1,4 +1,4 @@
-"""The answer that a person grades: without model, times, cost, checks and judges."""
+"""The answer that a person grades."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Single answers of a run, which people grade without names."""
+"""Answers of a run that people grade."""
 
 from datetime import timedelta
 
@@ -43,7 +43,7 @@ class GradedAnswer(models.Model):
 
 
 class ReviewGrade(models.Model):
-    """An answer that was drawn for a person, and their grade."""
+    """An answer drawn for a person, and their grade."""
 
     LEASE = timedelta(minutes=15)
 

@@ -1,4 +1,4 @@
-"""Means of entrants by people's grades, and agreement of people, judges and checks on grades. No Django."""
+"""Means of people's grades, and agreement on them. No Django."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""A new review of answers to own prompts: models are asked first."""
+"""A new review of own prompts."""
 
 from django.http import HttpResponse
 from django.shortcuts import render
