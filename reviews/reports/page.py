@@ -38,7 +38,7 @@ from reviews.reports.people import CHECKS, PEOPLE
 # Lines and differences of a page that is printed on two; the JSON has all of them.
 SHOWN_LINES, SHOWN_DIFFERENCES = 12, 8
 # The same on a page with agreement, which has sources and the lines of a judge's board, too.
-LINES_BESIDE, DIFFERENCES_BESIDE = 10, 4
+LINES_BESIDE, DIFFERENCES_BESIDE = 8, 4
 SHOWN_SOURCES, SHOWN_CALIBRATED = 4, 5
 TICKS = 4
 
