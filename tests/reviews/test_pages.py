@@ -42,7 +42,7 @@ def test_owner_asks_people_from_a_run(owner: Actor, sample: Sample):
     browser.post(f"/review/{review.public_id}/do/open/")
     settings = text_of(browser.get(review.settings_url).content.decode())
     assert "0 of 14 opinions" in settings
-    assert "1: an answer failed, or was never asked for" in settings
+    assert "1 · an answer failed, or was never asked for" in settings
     page = browser.get(f"/benchmarks/r/{sample.run.public_id}/").content.decode()
     assert f'href="{review.get_absolute_url()}"' in page
 
