@@ -14,9 +14,6 @@ from reviews.models import Contrast, Review, Reviewer, ReviewItem
 from reviews.sql import read_sql
 from reviews.statistics.stop_rule import Person, Rule, decide
 
-# Names (full slugs) of two models, the first of which is called better or worse.
-Named = tuple[str, str]
-
 
 def models_of(review: Review) -> list[LanguageModel]:
     """Return the models of the run, in its order."""

@@ -232,6 +232,7 @@ def test_pages_show_the_rule_and_its_decisions(sample: Sample, owner: Actor, mod
     terms = {
         "title": "Which capital?", "audience": "link", "expected_people": "40", "plan": "all", "opinions_per_item": "9",
         "repeats_percent": "0", "least_seconds": "0", "stop_share": "60 : 40", "contrasts": ["ada|bob"],
+        "hides_results": "on",
     }  # fmt: skip
     for wrong in ({"stop_share": "60 : 30"}, {"stop_share": "50"}, {"contrasts": []}, {"plan": "adaptive"}):
         assert browser.post(address, {**terms, **wrong}).status_code == 422
@@ -242,18 +243,22 @@ def test_pages_show_the_rule_and_its_decisions(sample: Sample, owner: Actor, mod
     assert 'value="60 : 40"' in draft
     assert re.search(r'value="ada\|bob"[^>]* checked', draft)
     browser.post(f"/review/{review.public_id}/do/open/")
+    review.refresh_from_db()
 
     visitor = make.visitor()
-    actions.join_review(visitor, review, code=Review.objects.get().code)
+    actions.join_review(visitor, review, code=review.code)
     invitation = text_of(make.browser(visitor).get(review.get_absolute_url()))
     assert "decided as better, worse, or equal within 60 : 40" in invitation
     assert "Gazelle ada – Gazelle bob ." in invitation
     prefer(review, visitor, models[0], 2)
     assert "0 of 1 pair of models decided by the stop rule" in text_of(browser.get(review.settings_url))
-    Contrast.objects.update(decision="better", decided_after=9, people=12, opinions=30, mean=0.81, low=0.55, high=0.951)
+    better = {"decision": "better", "decided_after": 9, "people": 12, "opinions": 30, "mean": 0.81}
+    Contrast.objects.update(**better)
     assert "1 of 1 pair of models decided" in text_of(browser.get(review.settings_url))
-    assert "81" not in text_of(browser.get(f"/review/{review.public_id}/results/"))
-    actions.close_review(review)
+    assert "81 %" not in text_of(browser.get(f"/review/{review.public_id}/results/"))
+    actions.close_review(review)  # decides anew
+    assert review.contrasts.get().people == 0
+    Contrast.objects.update(**better, low=0.55, high=0.951)
     results = text_of(browser.get(f"/review/{review.public_id}/results/"))
     assert "Gazelle ada – Gazelle bob better 81 % (55–95) 12 30" in results
     assert "like these. 1 person by link" in results
