@@ -10,7 +10,7 @@ from accounts.actor import Actor
 from battles.models import Battle, Vote
 from reviews import access
 from reviews.actions.lifecycle import close_complete
-from reviews.actions.stopping import end_if_done, wait_for
+from reviews.actions.stopping import decide_anew, end_if_done, wait_for
 from reviews.errors import ReviewTakesNoVotes
 from reviews.models import ReviewBattle, Reviewer, ReviewItem
 from reviews.questions import checked_answers
@@ -58,6 +58,9 @@ def move_opinions(votes: Collection[Vote], step: int) -> None:
     # The order of the sweep, which updates many items, too.
     for item, n in counted.order_by("review_item").values_list("review_item").annotate(n=Count("pk")):
         ReviewItem.objects.filter(pk=item).update(opinions=F("opinions") + step * n)
+    # Not under the lock of the tallies, which votes are changed under: other changes take that lock after the review's.
+    for series in {vote.series for vote in votes}:
+        transaction.on_commit(partial(decide_anew, series))
 
 
 def _keep_from_ending(series: str) -> None:

@@ -39,6 +39,14 @@ def _end(review_id: int, people: Q) -> None:
         apply_rule(review)
 
 
+@transaction.atomic
+def decide_anew(public_id: str) -> None:
+    """Decide the contrasts of an open or closed review without or with votes that moderators excluded or restored."""
+    stored = Review.objects.filter(public_id=public_id, state__in=(Review.State.OPEN, Review.State.CLOSED))
+    if (review := stored.first()) is not None:
+        apply_rule(Review.objects.lock(review.pk))
+
+
 def apply_rule(review: Review) -> None:
     """Close the review if all contrasts are decided. Needs its lock."""
     if evaluate(review) and review.state == Review.State.OPEN:

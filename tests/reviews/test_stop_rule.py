@@ -1,9 +1,10 @@
 """The stop rule of a review: people who ended decide, and what is decided is asked no longer."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -14,6 +15,7 @@ from accounts.actor import Actor
 from battles.actions import cast_vote
 from battles.models import Battle, Side, Vote
 from common.errors import InvalidInput
+from leaderboard.counting.vote_changes import exclude_votes
 from models_registry.models import LanguageModel
 from reviews import actions
 from reviews.actions.stopping import end_away_people
@@ -129,6 +131,17 @@ def test_setting_aside_decides_anew(sample: Sample, models: list[LanguageModel],
     assert review.contrasts.get().mean == pytest.approx(5 / 7)
     actions.take_back(person, by=owner.user)
     assert state(review) == before
+
+
+def test_excluding_a_vote_decides_anew(
+    sample: Sample, models: list[LanguageModel], django_capture_on_commit_callbacks: Callable[..., Any]
+):
+    review = ruled(sample, [["ada", "bob"]], opinions_per_item=9)
+    [first, *_rest] = people(review, 8, models[0])
+    assert state(review)[1] == 8
+    with django_capture_on_commit_callbacks(execute=True):
+        exclude_votes(Vote.objects.filter(voter=first.key), reason="moderation")
+    assert state(review) == ("not_decided", 7, 7)
 
 
 def test_votes_that_do_not_count_decide_nothing(sample: Sample, owner: Actor, models: list[LanguageModel]):
