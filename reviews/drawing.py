@@ -58,7 +58,8 @@ def draw_cell(
     weights = [
         float(cell.taken == least) if gains is None else gains[cell.models] / of_pairs[cell.models] for cell in cells
     ]
-    chances = [EVENING_OUT * weight / sum(weights) + (1 - EVENING_OUT) / len(cells) for weight in weights]
+    total = sum(weights)
+    chances = [EVENING_OUT * weight / total + (1 - EVENING_OUT) / len(cells) for weight in weights]
     [(drawn, chance)] = source.choices(list(zip(cells, chances, strict=True)), chances)
     of_pair = sum(chance for cell, chance in zip(cells, chances, strict=True) if cell.models == drawn.models)
     return Draw(drawn, min(1.0, chance / drawn.room), min(1.0, of_pair))
