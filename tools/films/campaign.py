@@ -62,7 +62,7 @@ content = JudgeContent("{setting}".capitalize(), model, rubric, {{"temperature":
 judge = create_judge(owner=run.owner, content=content)
 request = JudgingRequest(judge, run, orders="random", with_card=True)
 judging = start_judging(request, owner=run.owner, budget=None)
-# As many as the small model answers in time on a busy machine.
+# The small model answers so many in time on a busy machine.
 Run.objects.filter(pk=judging.run_id).update(concurrency=2)
 """
 OF_EARLIER = "SELECT public_id FROM benchmarks_run WHERE name = 'Three settings'"

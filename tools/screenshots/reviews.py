@@ -90,7 +90,7 @@ def _vote(person: Actor, review: Review, choose: Choose, *, most: int) -> None:
         battle = actions.next_battle(person, review) if review.takes_votes else None
         if battle is None:
             return
-        # The vote would not count without the time to read the answers.
+        # A vote that leaves no time to read the answers would not count.
         Battle.objects.filter(pk=battle.pk).update(created_at=timezone.now() - READING)
         battle.refresh_from_db(fields=["created_at"])
         battles.cast_vote(actor=person, battle=battle, choice=choose(battle))
