@@ -18,6 +18,7 @@ def test_pages_without_picture_or_reason_are_named(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(pictures.LEFT_OUT, "gone", ["/gone/"])
     assert set(complaints()) == {
         "/battles/{public_id}/ has neither a picture nor a reason to have none.",
+        "/benchmarks/judges/trials/{test_id}/ has neither a picture nor a reason to have none.",
         "/models/choices/ has neither a picture nor a reason to have none.",
         "/s/{public_id}/row/ has neither a picture nor a reason to have none.",
         "/teams/{slug}/models/choices/ has neither a picture nor a reason to have none.",

@@ -377,7 +377,7 @@ def template_of(client: Client, path: str) -> str | None:
 
     None where there is no page: no GET, part of a page, or forbidden even to superusers.
     """
-    response, route = client.get(path), resolve(path).route
+    response, route = client.get(path), resolve(urlsplit(path).path).route
     if response.status_code == 302 and resolve(urlsplit(response.url).path).route == route:
         response = client.get(response.url)
     if response.status_code in (403, 405):
