@@ -48,7 +48,7 @@ class VoteFilterForm(forms.Form):
     def __init__(self, query: QueryDict, *, actor: Actor) -> None:
         super().__init__(query, label_suffix="")
         self.fields["since"].label, self.fields["until"].label = _("Since"), _("Until")
-        self._votes = Vote.objects.cast_by(actor)
+        self._votes = Vote.objects.cast_by(actor).with_names()
         self._models = {model.slug: model for model in _models_of(self._votes)}
         for name, every in (("model", _("Every model")), ("against", _("Every model"))):
             choices = [("", every), *((slug, model.name) for slug, model in self._models.items())]

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Model, OuterRef, Q, QuerySet
+from django.db.models import Model, OuterRef, QuerySet
 
 from accounts.actor import Actor
 from battles.labels.duplicates import has_overused_prompt
 from battles.models import Answer, Battle, BattleQuerySet, Session, Side, Turn
+from battles.models.battles import names_are_shown
 from common.db.execution import one_snapshot
 from common.prepared import PreparedQuery, any_of, set_prefetched
 from models_registry.models import Price
@@ -42,8 +43,9 @@ def _related_queries(battles_in: str) -> list[Callable[[Any], QuerySet[Any]]]:
 
 def _met_models() -> ArraySubquery:
     """Annotate ids of models that the session's earlier battles revealed."""
-    is_revealed = Q(battle__vote__isnull=False) | ~Q(battle__mode__in=Battle.BLIND_MODES)
-    earlier = Side.objects.filter(is_revealed, battle__session=OuterRef("session"), battle__lt=OuterRef("pk"))
+    earlier = Side.objects.filter(
+        names_are_shown("battle__"), battle__session=OuterRef("session"), battle__lt=OuterRef("pk")
+    )
     return ArraySubquery(earlier.order_by().values("model"))
 
 

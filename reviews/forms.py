@@ -96,7 +96,7 @@ class ReviewForm(forms.Form):
     """Terms of a review. Without a review: of a new one."""
 
     # These have no effect where people grade single answers.
-    OF_PAIRS = ("plan", "repeats_percent", "takes_ties", "takes_both_bad")
+    OF_PAIRS = ("plan", "repeats_percent", "takes_ties", "takes_both_bad", "names_after_vote")
 
     title = forms.CharField(label=_("Title"), max_length=120)
     instructions = forms.CharField(
@@ -135,6 +135,10 @@ class ReviewForm(forms.Form):
     )  # fmt: skip
     takes_ties = forms.BooleanField(label=_("“Tie” is an answer"), required=False)
     takes_both_bad = forms.BooleanField(label=_("“Both are bad” is an answer"), required=False)
+    names_after_vote = forms.BooleanField(
+        label=_("Show the names after each vote"), required=False,
+        help_text=_("Else at the close. The same answer comes again beside others, and would no longer be blind."),
+    )  # fmt: skip
     hides_results = forms.BooleanField(
         label=_("Hide the results until the review closes"), required=False,
         help_text=_("From you, too: seeing the leader tempts people to stop then."),

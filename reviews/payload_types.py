@@ -70,6 +70,7 @@ class ReviewPayload(TypedDict):
     most_per_person: int | None
     takes_ties: bool
     takes_both_bad: bool
+    names_after_vote: bool
     hides_results: bool
     expected_people: int | None
     repeats_percent: int

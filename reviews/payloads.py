@@ -51,6 +51,7 @@ def review_payload(review: Review, actor: Actor, *, voted: int) -> ReviewPayload
         "most_per_person": review.most_per_person,
         "takes_ties": review.takes_ties,
         "takes_both_bad": review.takes_both_bad,
+        "names_after_vote": review.names_after_vote,
         "hides_results": review.hides_results,
         "expected_people": review.expected_people,
         "repeats_percent": review.repeats_percent,

@@ -9,6 +9,7 @@ from accounts.actor import Actor
 from accounts.claims import visitor_claimed
 from accounts.models import User, Visitor
 from accounts.personal_data import account_deleting, personal_data_requested
+from battles.actions.stored_battles import show_names
 from common.ids import new_public_id
 from reviews.actions.people import leave_out_second_votes
 from reviews.models import Review, ReviewBattle, Reviewer, ReviewGrade, RunReader
@@ -116,6 +117,8 @@ def delete_reviews(user: User, **_: object) -> None:
     # The lock keeps further copies from being made.
     for review in own.exclude(battle=None).select_for_update():
         delete_copies(review)
+    for series in own.values_list("public_id", flat=True):
+        show_names(series)
     own.delete()
     key = Actor(user=user).key
     nameless = f"deleted:{new_public_id()}"

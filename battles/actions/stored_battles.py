@@ -50,11 +50,12 @@ def start_stored_battle(
     models: tuple[LanguageModel, LanguageModel],
     propensity: float,
     left: LanguageModel | None = None,
+    conceals_names: bool = False,
 ) -> Battle:
     """Store a blind battle of a review, in the actor's session of that review; no model is called.
 
     series: the review's public id. title: of a new session. team: place of the session. propensity: see Battle.
-    left: the model on the left; None draws it.
+    left: the model on the left; None draws it. conceals_names: after the vote, too, until show_names.
     Returns the battle with related rows set. Raises NotInTeam.
     """
     require_member_id(actor, None if team is None else team.pk)
@@ -62,7 +63,16 @@ def start_stored_battle(
     rendered = [replace(turn, answers=(_rendered(turn.answers[0]), _rendered(turn.answers[1]))) for turn in turns]
     with transaction.atomic():
         session = _session_of_review(actor, series, title, team)
-        return _store(session, series, rendered, models, propensity, left)
+        battle = Battle(
+            session=session, mode=Battle.Mode.REVIEW, series=series, propensity=propensity,
+            conceals_names=conceals_names,
+        )  # fmt: skip
+        return _store(battle, rendered, models, left)
+
+
+def show_names(series: str) -> None:
+    """Show the models of a review's battles to those who voted on them."""
+    Battle.objects.filter(series=series, conceals_names=True).update(conceals_names=False)
 
 
 def _rendered(answer: StoredAnswer) -> StoredAnswer:
@@ -79,14 +89,12 @@ def _session_of_review(actor: Actor, series: str, title: str, team: Team | None)
 
 
 def _store(
-    session: Session,
-    series: str,
+    battle: Battle,
     turns: Sequence[StoredTurn],
     models: tuple[LanguageModel, LanguageModel],
-    propensity: float,
     left: LanguageModel | None,
 ) -> Battle:
-    battle = Battle.objects.create(session=session, mode=Battle.Mode.REVIEW, series=series, propensity=propensity)
+    battle.save(force_insert=True)
     first = _random.randrange(2) if left is None else models.index(left)
     order = (first, 1 - first)
     sides = [

@@ -36,6 +36,13 @@ _SESSION_IS_IN_ANOTHER_PLACE = """
 OF_A_REVIEW = (Q(mode="review") & ~Q(series="")) | (~Q(mode="review") & Q(series=""))
 
 
+def names_are_shown(battle: str = "") -> Q:
+    """Return the condition that is the reverse of Battle.hides_names. battle: lookup that leads to it: "battle__"."""
+    is_voted = Q(**{f"{battle}vote__isnull": False, f"{battle}conceals_names": False})
+    is_gold = Q(**{f"{battle}vote__excluded_reason": "gold"})
+    return ~Q(**{f"{battle}mode__in": Battle.BLIND_MODES}) | (is_voted & ~is_gold)
+
+
 class BattleQuerySet(models.QuerySet["Battle"]):
     def owned_by(self, actor: Actor) -> "BattleQuerySet":
         if actor.user is not None:
@@ -51,11 +58,11 @@ class BattleQuerySet(models.QuerySet["Battle"]):
 
     def revealed(self) -> "BattleQuerySet":
         """Filter to battles whose owner knows the models."""
-        return self.filter(~Q(mode__in=Battle.BLIND_MODES) | Q(vote__isnull=False))
+        return self.filter(names_are_shown())
 
     def unrevealed_to(self, user_pk: int) -> "BattleQuerySet":
-        """Filter to the member's blind battles without a vote: staff votes blindly, too."""
-        return self.filter(session__owner_user=user_pk, mode__in=Battle.BLIND_MODES, vote=None)
+        """Filter to the member's battles whose models they may not know yet: staff votes blindly, too."""
+        return self.filter(~names_are_shown(), session__owner_user=user_pk)
 
     def outside_of_reviews(self) -> "BattleQuerySet":
         return self.exclude(mode=Battle.Mode.REVIEW)
@@ -111,6 +118,8 @@ class Battle(models.Model):
     origin = models.CharField(max_length=6, choices=Origin, default=Origin.DRAW, db_default=Origin.DRAW)
     # Public id of the review; empty in other modes.
     series = models.CharField(max_length=22, blank=True, default="", db_default="", editable=False)
+    # Hides the names from who voted, too: the same answers may come again in the open review.
+    conceals_names = models.BooleanField(default=False, db_default=False, editable=False)
     # Labels of a vote cast now; Vote has the same four columns.
     categories = ArrayField(models.CharField(max_length=40), default=list, blank=True)
     language = models.CharField(max_length=3, default=UNDETERMINED, db_default=UNDETERMINED)
@@ -234,7 +243,8 @@ class Battle(models.Model):
         """Return whether its person may not know the models yet."""
         # One model gave both answers of a gold pair.
         vote = self.vote_or_none
-        return self.is_blind and (vote is None or vote.excluded_reason == vote.ExcludedReason.GOLD)
+        is_secret = vote is None or vote.excluded_reason == vote.ExcludedReason.GOLD
+        return self.is_blind and (is_secret or self.conceals_names)
 
     @property
     def accepts_vote(self) -> bool:

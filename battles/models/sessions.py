@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.actor import Actor
 from accounts.models import Team, User, Visitor
 from accounts.teams.roles import Right, teams_with
-from battles.models.battles import Battle, Side
+from battles.models.battles import Battle, Side, names_are_shown
 from battles.models.turns import Turn
 from common.ids import new_public_id
 
@@ -58,14 +58,13 @@ class SessionQuerySet(models.QuerySet["Session"]):
     def with_revealed_names(self) -> "SessionQuerySet":
         """Annotate revealed_names (at most four models whose names the owner knows) and has_hidden_names."""
         blind = Battle.objects.filter(session=models.OuterRef("pk"), mode__in=Battle.BLIND_MODES)
-        undecided = blind.filter(vote=None, voided_at=None).values(found=models.Value(True))[:1]
-        is_revealed = ~Q(battle__mode__in=Battle.BLIND_MODES) | Q(battle__vote__isnull=False)
-        of_session = Side.objects.filter(is_revealed, battle__session=models.OuterRef("pk"))
+        hidden = blind.filter(~names_are_shown(), voided_at=None).values(found=models.Value(True))[:1]
+        of_session = Side.objects.filter(names_are_shown("battle__"), battle__session=models.OuterRef("pk"))
         names = of_session.order_by("model__name").values_list("model__name", flat=True).distinct()
         return self.annotate(
             revealed_names=ArraySubquery(names[:4]),
             # Not Exists(): for an owner of thousands of sessions, PostgreSQL would hash the battles of the whole arena.
-            has_hidden_names=Coalesce(models.Subquery(undecided), False),
+            has_hidden_names=Coalesce(models.Subquery(hidden), False),
         )
 
     def with_battle_count(self) -> "SessionQuerySet":

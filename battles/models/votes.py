@@ -116,6 +116,10 @@ class VoteQuerySet(models.QuerySet["Vote"]):
         cast = self.filter(voter=actor.key, battle__session__discarded_at=None)
         return cast if actor.token is None else cast.filter(team=actor.place_id)
 
+    def with_names(self) -> "VoteQuerySet":
+        """Leave out votes after which their person does not know the models (Battle.hides_names)."""
+        return self.filter(battle__conceals_names=False).exclude(excluded_reason=Vote.ExcludedReason.GOLD)
+
     def with_consent(self) -> "VoteQuerySet":
         """Counted votes on visible battles with consent, outside of teams."""
         visible = Q(battle__hidden_at=None, battle__session__discarded_at=None, team=None)

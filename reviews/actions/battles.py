@@ -167,6 +167,7 @@ def _shown(actor: Actor, review: Review, drawn: ReviewBattle) -> Battle:
                 actor, series=review.public_id, title=title, team=review.team, turns=turns,
                 models=(item.first_model, item.second_model), propensity=drawn.pair_propensity,
                 left=left_model_of_repeat(drawn),
+                conceals_names=review.battle_id is None and not review.names_after_vote,
             )  # fmt: skip
             drawn.save(update_fields=["battle"])
     return drawn.battle

@@ -7,11 +7,11 @@ from typing import TypedDict, Unpack
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
-from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import Team, User
+from battles.actions.stored_battles import show_names
 from benchmarks.models import Run
 from common.errors import ArenaError, InvalidInput
 from reviews.actions.contrasts import (
@@ -49,6 +49,7 @@ class ReviewTerms(TypedDict, total=False):
     most_per_person: int | None
     takes_ties: bool
     takes_both_bad: bool
+    names_after_vote: bool
     hides_results: bool
     expected_people: int | None
     repeats_percent: int
@@ -227,6 +228,7 @@ def close_review(review: Review, *, by: Review.Ending = Review.Ending.OWNER) -> 
     review.state, review.ended_by, review.ended_at = Review.State.CLOSED, by, timezone.now()
     review.code, review.most_of_a_network = "", most_of_a_network(review)
     review.save(update_fields=["state", "ended_by", "ended_at", "code", "most_of_a_network"])
+    show_names(review.public_id)
     _end_everyone(review)
     if not review.is_graded:
         publish_after_commit(review)
@@ -287,6 +289,7 @@ def withdraw_review(review: Review) -> Review:
         raise ReviewState
     review.state, review.ended_at, review.code = Review.State.WITHDRAWN, timezone.now(), ""
     review.save(update_fields=["state", "ended_at", "code"])
+    show_names(review.public_id)
     forget_people(review)
     return review
 
@@ -304,10 +307,3 @@ def forget_run(run: Run) -> None:
     items.update(case=None, first_item=None, second_item=None)
     GradedAnswer.objects.filter(review__run=run).update(item=None)
     Review.objects.filter(run=run).update(run=None)
-
-
-def withdraw_of(owner_id: int) -> None:
-    """Withdraw a member's personal open reviews and delete the drafts."""
-    own = Review.objects.filter(owner=owner_id, team=None)
-    own.filter(state=Review.State.DRAFT).delete()
-    own.open().update(state=Review.State.WITHDRAWN, ended_at=Now(), code="")

@@ -35,6 +35,7 @@ class ReviewTermsSerializer(serializers.Serializer[None]):
     most_per_person = serializers.IntegerField(min_value=1, max_value=Review.MAX_ITEMS, allow_null=True, required=False)
     takes_ties = serializers.BooleanField(required=False)
     takes_both_bad = serializers.BooleanField(required=False)
+    names_after_vote = serializers.BooleanField(required=False)
     hides_results = serializers.BooleanField(required=False)
     expected_people = serializers.IntegerField(
         min_value=1, max_value=Review.MAX_PEOPLE, allow_null=True, required=False

@@ -49,8 +49,8 @@ _MODEL_OF_ANOTHER_PAIR = """NEW.gold_model_id IS NOT NULL AND NOT EXISTS (
 # People are asked under these terms, and the results depend on them.
 TERMS = [
     "instructions", "audience", "plan", "opinions_per_item", "most_per_person", "takes_ties",
-    "takes_both_bad", "hides_results", "seed", "opens_at", "item_count", "left_out", "expected_people",
-    "repeats_percent", "least_seconds", "stop_share", "stop_level",
+    "takes_both_bad", "names_after_vote", "hides_results", "seed", "opens_at", "item_count", "left_out",
+    "expected_people", "repeats_percent", "least_seconds", "stop_share", "stop_level",
 ]  # fmt: skip
 
 
@@ -175,6 +175,8 @@ class Review(models.Model):
     stop_share = models.PositiveSmallIntegerField(null=True, blank=True)
     # Chance (%) that any of the contrasts is decided wrongly.
     stop_level = models.PositiveSmallIntegerField(default=5)
+    # Else the names are shown at the close: an answer comes again in other pairs, which would not be blind.
+    names_after_vote = models.BooleanField(default=False)
     # Nothing but progress is shown before the close, to the owner neither.
     hides_results = models.BooleanField(default=True)
     # A list of reviews.payload_types.QuestionPayload: asked after the choice, before the names are shown.

@@ -54,6 +54,36 @@ def test_open_review_hides_answers_from_all_but_the_owner(review: Review, publis
     assert not [text for text in texts if text in page.content.decode()]
 
 
+def test_names_are_shown_at_the_close(review: Review):
+    person = make.member()
+    battle, browser = actions.next_battle(person, review), make.browser(person)
+    assert battle is not None
+    voted = browser.post(
+        f"/api/v1/battles/{battle.public_id}/vote/", {"choice": "left"}, content_type="application/json"
+    )
+    assert (voted.status_code, voted.json()["sides"]) == (201, None)
+    session = battle.session.public_id
+    pages = [battle.get_absolute_url(), "/votes/", "/api/v1/me/votes/", f"/s/{session}/export/"]
+    for page in pages:
+        shown = browser.get(page, follow=True)
+        text = shown.content.decode()
+        assert (shown.status_code, "Gazelle" in text) == (200, False), page
+    assert "shown when the review closes" in browser.get(pages[0]).content.decode()
+
+    actions.close_review(review)
+    for page in pages:
+        assert "Gazelle ada" in browser.get(page, follow=True).content.decode(), page
+
+
+def test_draft_can_ask_for_names_after_each_vote(published: Sample, owner: Actor):
+    terms = {"owner": owner.user, "run": published.run, "names_after_vote": True}
+    review, person = actions.open_review(actions.create_review(**terms)), make.member()
+    battle = actions.next_battle(person, review)
+    assert battle is not None
+    cast_vote(actor=person, battle=battle, choice=Vote.Choice.LEFT)
+    assert "Gazelle ada" in make.browser(person).get(battle.get_absolute_url()).content.decode()
+
+
 def test_close_shows_the_answers_again(review: Review, published: Sample):
     actions.close_review(review)
     browser = make.browser(make.member())
@@ -97,7 +127,7 @@ def test_names_and_scores_stay_hidden_until_the_vote(review: Review):
     payload = json.loads(before[1])
     assert (payload["sides"], payload["vote"]) == (None, None)
     voted = browser.post(f"/api/v1/battles/{battle.public_id}/vote/", {"choice": "left"}, "application/json").json()
-    assert {side["model"]["name"] for side in voted["sides"]} == {"Gazelle ada", "Gazelle bob"}
+    assert (voted["vote"]["choice"], voted["sides"]) == ("left", None)
 
 
 def test_nothing_tells_the_leader_before_the_close(review: Review, owner: Actor):

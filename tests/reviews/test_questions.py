@@ -56,10 +56,10 @@ def test_choice_leads_to_questions_before_names(asking: Review):
     assert not Vote.objects.exists()
 
     named = browser.post(address, {"choice": "right", "is_complete": "1", "answer-0": "3", "answer-1": ""}, follow=True)
-    assert "Gazelle ada" in named.content.decode()
+    assert "You preferred answer B." in named.content.decode()
     assert (Vote.objects.get().choice, ReviewBattle.objects.get().answers) == ("right", [3, None])
     again = browser.post(address, {"choice": "left"}, follow=True)
-    assert "Gazelle ada" in again.content.decode()
+    assert "You preferred answer B." in again.content.decode()
 
 
 def test_skipped_questions_are_stored_as_no_answers(asking: Review):
@@ -125,7 +125,7 @@ def test_owner_writes_questions_without_a_script(review: Review, owner: Actor):
     browser = make.browser(owner)
     terms = {
         "title": "Which capital?", "audience": "members", "plan": "all", "opinions_per_item": "2", "takes_ties": "on",
-        "repeats_percent": "10", "least_seconds": "2", "questions-TOTAL_FORMS": "0",
+        "repeats_percent": "10", "least_seconds": "2", "asks_for": "pairs", "questions-TOTAL_FORMS": "0",
         "questions-INITIAL_FORMS": "0",
     }  # fmt: skip
     added = browser.post(draft.settings_url, {**terms, "add_question": "1"})

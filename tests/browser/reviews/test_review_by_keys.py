@@ -36,7 +36,7 @@ def answer_questions(page: Page, *, skips: bool) -> None:
     for key in "21":
         page.keyboard.press(key)
     expect(page.locator(".questions :checked")).to_have_count(2)
-    expect(page.get_by_role("button", name="Save and see the names")).to_be_focused()
+    expect(page.get_by_role("button", name="Save the vote")).to_be_focused()
     page.keyboard.press("Enter")
 
 
