@@ -8,7 +8,7 @@ from leaderboard.payload_types import LeaderboardPayload
 from reviews.second_opinions.queries import site_agreement
 
 
-class IntervalPayload(TypedDict):
+class JudgedSharePayload(TypedDict):
     """A share with its 95 % interval. n: battles, or pairs of people."""
 
     value: float
@@ -50,9 +50,9 @@ class JudgedBoardPayload(TypedDict):
     failed: int
     left_out: dict[str, int]
     is_random: bool
-    agreement: IntervalPayload | None
-    people: IntervalPayload | None
-    flips: IntervalPayload | None
+    agreement: JudgedSharePayload | None
+    people: JudgedSharePayload | None
+    flips: JudgedSharePayload | None
     results: list[JudgedModelPayload]
 
 
@@ -85,7 +85,7 @@ def _payload(figures: LiveFigures, board: LeaderboardPayload) -> JudgedBoardPayl
     }
 
 
-def _interval(figure: Figure | None) -> IntervalPayload | None:
+def _interval(figure: Figure | None) -> JudgedSharePayload | None:
     return None if figure is None else {"value": figure.value, "low": figure.low, "high": figure.high, "n": figure.n}
 
 
