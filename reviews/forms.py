@@ -105,7 +105,9 @@ class ReviewForm(forms.Form):
         help_text=_("Shown before the first battle. Markdown. Say what makes an answer better."),
     )  # fmt: skip
     audience = forms.ChoiceField(label=_("Who is asked"), widget=forms.RadioSelect)
-    asks_for = forms.ChoiceField(label=_("What people say"), choices=Review.AsksFor.choices, widget=forms.RadioSelect)
+    asks_for = forms.ChoiceField(
+        label=_("What people say"), choices=Review.AsksFor.choices, widget=forms.RadioSelect, required=False
+    )
     plan = forms.ChoiceField(label=_("Pairs"), choices=Review.Plan.choices, widget=forms.RadioSelect)
     opinions_per_item = forms.IntegerField(
         label=_("Opinions on each pair or answer"), min_value=1, max_value=Review.MAX_OPINIONS,
@@ -165,6 +167,9 @@ class ReviewForm(forms.Form):
             self.fields, self.initial = {**self.fields, **fields}, {**self.initial, **initial}
         if review.state == Review.State.OPEN:
             self.fields = {name: field for name, field in self.fields.items() if name in CHANGEABLE}
+
+    def clean_asks_for(self) -> str:
+        return self.cleaned_data["asks_for"] or Review.AsksFor.PAIRS
 
     def clean_gold_percent(self) -> int:
         return self.cleaned_data["gold_percent"] or 0

@@ -175,7 +175,6 @@ class SecondOpinion(ViewSet):
         battle = find_battle(actor, public_id)
         if battle is None:
             raise NotFound
-        member_of(request)
         review = ask_others(actor=actor, battle=battle)
         return Created(review_payload(review, actor, voted=0))
 

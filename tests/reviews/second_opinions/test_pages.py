@@ -82,7 +82,7 @@ def test_visitor_votes_and_then_sees_names(
 
 def test_others_see_nothing_of_the_owners_page(battle: Battle, client: Client):
     address = f"/battles/{battle.public_id}/second-opinion/"
-    assert client.get(address).status_code == 302
+    assert client.get(address).status_code == 404
     assert make.browser(make.member()).get(address).status_code == 404
     assert make.browser(make.member()).post(address).status_code == 404
 
