@@ -13,7 +13,6 @@ from functools import partial
 from typing import Self
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from benchmarks.statistics.clusters import Clusters, Floats, Indices, clustered_means
 from benchmarks.statistics.means import LEVEL, wilson
@@ -23,7 +22,6 @@ LEFT, TIE, RIGHT = range(3)
 OUTCOMES = 3
 
 _TAIL = (1 + LEVEL) / 2
-_Z = float(ndtri(_TAIL))
 
 
 class Scale(StrEnum):
@@ -320,6 +318,8 @@ class _Error:
     @classmethod
     def of(cls, deviations: Floats, weights: Floats, variance_of_a_pair: float) -> Self:
         """weights: of cases; degrees of freedom are those of their mean."""
+        from scipy.special import stdtrit  # imported late: few processes need scipy
+
         cases = len(weights)
         like = clustered_means(np.zeros((1, cases)), weights, Clusters.from_codes(np.arange(cases)))
         if cases < 2:
@@ -332,8 +332,11 @@ class _Error:
     def wilson(self, share: float) -> tuple[float, float]:
         if np.isnan(self.se):
             return 0.0, 1.0
-        size = share * (1 - share) / self.se**2 * (_Z / self.t) ** 2 if self.se > 0 else self.effective
-        low, high = wilson(np.array([share]), np.array([max(size, 1.0)]), _Z)
+        from scipy.special import ndtri
+
+        z = float(ndtri(_TAIL))
+        size = share * (1 - share) / self.se**2 * (z / self.t) ** 2 if self.se > 0 else self.effective
+        low, high = wilson(np.array([share]), np.array([max(size, 1.0)]), z)
         return float(low[0]), float(high[0])
 
 

@@ -8,15 +8,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.special import expit, stdtrit
 
 from benchmarks.statistics.clusters import ClusteredMeans, Floats, Indices
 from benchmarks.statistics.means import LEVEL, unit_interval
-from leaderboard.rating.bradley_terry import POINTS, Tally, inverse, maximize
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+# Functions import scipy late: few processes need it.
 
 # Fewer show only people's own estimate.
 MIN_OPINIONS = 30
@@ -161,6 +163,10 @@ def _mean(outcome: Floats, weight: Floats) -> _Estimate:
 
 
 def _fit(first: Indices, second: Indices, outcome: Floats, weight: Floats, entrants: int) -> _Estimate:
+    from scipy.special import expit
+
+    from leaderboard.rating.bradley_terry import POINTS, Tally, inverse, maximize
+
     cells = first * entrants + second
     sums = (np.bincount(cells, weights=each, minlength=entrants**2) for each in (weight * outcome, weight))
     won, total = (each.reshape(entrants, entrants).astype(np.float64) for each in sums)
@@ -237,7 +243,9 @@ def _concentration(codes: Indices, share: Floats) -> Floats:
     return np.where(squares > 0, squares, 1.0)
 
 
-def _adding(codes: Indices, size: int) -> csr_array:
+def _adding(codes: Indices, size: int) -> "csr_array":
+    from scipy.sparse import csr_array
+
     return csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(size, len(codes)))
 
 
@@ -249,6 +257,8 @@ def _judge_spread(everywhere: _Estimate, case: Indices) -> _Spread:
 
 
 def _scores(value: Floats, spread: _Spread) -> Scores:
+    from scipy.special import stdtrit
+
     se = np.sqrt(spread.variance)
     half = stdtrit(spread.df, (1 + LEVEL) / 2) * se
     return Scores(value, se, value - half, value + half)

@@ -11,12 +11,6 @@ from benchmarks.statistics.agreement import LEFT, RIGHT, TIE, Opinions, Scale, a
 from benchmarks.statistics.clusters import ClusteredMeans, Clusters, Floats, Indices, clustered_means
 from benchmarks.statistics.means import t_interval, unit_interval
 from benchmarks.statistics.payload import Interval, Number, number
-from leaderboard.rating.board_fit import fit_side_counts
-from leaderboard.rating.bradley_terry import NotConnected
-from leaderboard.rating.clustering import VoterVotes
-from leaderboard.rating.intervals import Z
-from leaderboard.rating.style.design_matrix import Ints
-from leaderboard.rating.style_control import FEATURES, fit_style, scaling_of, style_features
 
 # Side of the judge's own organization.
 NONE, FIRST, SECOND, BOTH = range(4)
@@ -154,6 +148,10 @@ def board_of(verdicts: Verdicts, entrants: int) -> list[BoardLine]:
     """Return Bradley–Terry scores of the entrants with verdicts, the best first; cases are the clusters."""
     if not len(verdicts.value):
         return []
+    # These are imported late: they import scipy, which few processes need.
+    from leaderboard.rating.board_fit import fit_side_counts
+    from leaderboard.rating.clustering import VoterVotes
+
     outcome = np.where(verdicts.value > 0.5, _WON, np.where(verdicts.value < 0.5, _LOST, _TIED))
     counts = np.zeros((_OUTCOMES, entrants, entrants))
     np.add.at(counts, (outcome, verdicts.first, verdicts.second), 1)
@@ -171,11 +169,15 @@ def board_of(verdicts: Verdicts, entrants: int) -> list[BoardLine]:
     return sorted(lines, key=_by_score)
 
 
-def styled_board(verdicts: Verdicts, entrants: int, styles: Ints) -> StyledBoard | None:
+def styled_board(verdicts: Verdicts, entrants: int, styles: Indices) -> StyledBoard | None:
     """Return scores at equal length and formatting of the two answers; None without two established entrants.
 
     styles: counts of FEATURES of the answers shown first and second, shape (2, verdicts, features).
     """
+    from leaderboard.rating.bradley_terry import NotConnected
+    from leaderboard.rating.intervals import Z
+    from leaderboard.rating.style_control import FEATURES, fit_style, scaling_of, style_features
+
     lines = board_of(verdicts, entrants)
     established = np.zeros(entrants, dtype=bool)
     established[[line.entrant for line in lines if not line.is_preliminary]] = True

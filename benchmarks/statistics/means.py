@@ -1,7 +1,8 @@
 """Intervals of means, by default 95 %."""
 
+# Functions import scipy late: few processes need it.
+
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from benchmarks.statistics.clusters import ClusteredMeans, Floats
 
@@ -17,6 +18,8 @@ def unit_interval(
     """
     # n = μ(1−μ)/se² · (z/t)², of binary scores at most `items`; without variation, the effective number of clusters.
     # Sources: Wilson (1927); Korn, Graubard (1998); Dean, Pagano (2015).
+    from scipy.special import ndtri, stdtrit
+
     tail = (1 + level) / 2
     z = float(ndtri(tail))
     mean = np.clip(means.mean, 0.0, 1.0)
@@ -37,6 +40,8 @@ def unit_interval(
 
 def t_interval(means: ClusteredMeans, *, level: float = LEVEL) -> tuple[Floats, Floats]:
     """Return bounds μ ± t·se of unbounded scores; NaN with one cluster and without variation."""
+    from scipy.special import stdtrit
+
     with np.errstate(invalid="ignore"):
         half = np.where(means.se > 0, stdtrit(means.df, (1 + level) / 2) * means.se, np.nan)
     return means.mean - half, means.mean + half
