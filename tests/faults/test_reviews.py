@@ -14,13 +14,14 @@ pytestmark = pytest.mark.faults
 
 PEOPLE, OPINIONS = 8, 6
 OPEN = f"""
+from decimal import Decimal
 from accounts.models import User
 from models_registry.models import LanguageModel
 from reviews import actions
 from tests.worlds.benchmarks import samples
 owner, _ = User.objects.get_or_create(email="reviews@example.org")
 compared = list(LanguageModel.objects.filter(slug__in=["left-one", "right-one"]))
-run = samples.sample(owner, compared).run
+run = samples.sample(owner, compared, budget=Decimal(1)).run  # other tests set prices
 made = actions.create_review(
     owner=owner, run=run, audience="everyone", opinions_per_item={OPINIONS}, repeats_percent=0, least_seconds=0
 )

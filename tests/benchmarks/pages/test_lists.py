@@ -81,8 +81,8 @@ def test_list_query_count_is_fixed(member: Actor, browser: Client, models: list[
             with CaptureQueriesContext(connection) as queries:
                 browser.get(f"/benchmarks/?show={tab}")
             costs.append(len(queries))
-    assert costs[0] == costs[1] <= 10
-    assert costs[2] == costs[3] <= 10
+    assert costs[0] == costs[1] <= 11
+    assert costs[2] == costs[3] <= 11
 
 
 def test_lists_are_filtered_by_owner(member: Actor, sample: Sample, browser: Client, models: list[LanguageModel]):
@@ -93,6 +93,6 @@ def test_lists_are_filtered_by_owner(member: Actor, sample: Sample, browser: Cli
     shown = []
     for show, ids in (("templates", (sample.template, other)), ("runs", (sample.run, run))):
         for whose in ("", "own", "site"):
-            page = browser.get(f"/benchmarks/?show={show}&whose={whose}").text
+            page = browser.get(f"/benchmarks/?show={show}&whose={whose}").text.partition('class="panel next-steps"')[0]
             shown.append([f"/{one.public_id}/" in page for one in ids])
     assert shown == [[True, True], [True, False], [False, True]] * 2

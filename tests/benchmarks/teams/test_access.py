@@ -66,6 +66,7 @@ class World:
             case_id=case.pk,
             file_id=self.sample.file_id,
             move="retry",
+            test_id="none",
             ending="csv",
         )
 

@@ -173,16 +173,6 @@ def add_states(user: User, world: World) -> list[str]:
     benchmark_samples.change_draft(sample)
     grade_item(grader=user, item=sample.item, kind="stars", value=4, comment="Short.")
     of_reviews = add_reviews(user, run)
-    graded, rated = (
-        reviews.open_review(reviews.create_review(owner=user, run=run, title=title, asks_for=asks_for))
-        for title, asks_for in (("Right or wrong?", "pass"), ("Stars", "stars"))
-    )
-    reviews.next_answer(Actor(user=user), graded)
-    reviewer = make.visitor()
-    drawn = reviews.next_answer(reviewer, rated)
-    assert drawn is not None
-    reviews.grade_answer(reviewer, rated, drawn.pk, 4)
-    reviews.close_review(rated)
     models = [entrant.model for entrant in run.entrants.select_related("model") if entrant.model is not None]
     later = benchmark_samples.finished_run(user, run.version, models[::-1])
     paused = benchmark_samples.live_run(user, run.version, models)

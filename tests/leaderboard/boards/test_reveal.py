@@ -109,6 +109,6 @@ def test_page_of_many_voted_battles_has_bounded_query_count(client: Client, djan
     for battle in battles:
         actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.TIE)
     Battle.objects.update(session=battles[0].session)
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(16):
         page = client.get(battles[0].session.get_absolute_url()).content.decode()
     assert page.count("You called it a tie.") == 6

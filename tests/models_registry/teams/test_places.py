@@ -31,7 +31,7 @@ APPS = [
 ]
 OF_EVERY_OWNER = {
     # Rows by an id that a row of the same place holds.
-    "battles/actions/votes.py", "battles/calls/slots.py", "battles/own_votes.py",
+    "battles/actions/votes.py", "battles/calls/slots.py", "battles/own_votes.py", "reviews/answers.py",
     "leaderboard/counting/tally_copies.py", "leaderboard/counting/vote_arrays.py",
     "models_registry/health/outcomes.py", "models_registry/versions.py",
     # The operator's: keys, probes, medians by id, the log of calls.

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from decimal import Decimal
 from typing import cast
 
 from asgiref.sync import async_to_sync
@@ -91,19 +92,23 @@ def document(owner: User) -> Upload:
     return store_upload(Actor(user=owner), b"The capital of France is Paris.", "atlas.txt")
 
 
-def sample(owner: User, models: Sequence[LanguageModel], team: Team | None = None) -> Sample:
+def sample(
+    owner: User, models: Sequence[LanguageModel], team: Team | None = None, budget: Decimal | None = None
+) -> Sample:
     made = template(owner, team=team)
-    run = finished_run(owner, made.versions.get(), models)
+    run = finished_run(owner, made.versions.get(), models, budget)
     actions.start_draft(made)
     return Sample(made, run)
 
 
 @transaction.atomic  # a worker would prepare the run meanwhile
-def finished_run(owner: User, version: TemplateVersion, models: Sequence[LanguageModel]) -> Run:
+def finished_run(
+    owner: User, version: TemplateVersion, models: Sequence[LanguageModel], budget: Decimal | None = None
+) -> Run:
     """Create a finished run; the first model knows all, the next ones less."""
     run = actions.create_run(
         owner=owner, version=version, entrants=[EntrantRequest(model) for model in models],
-        name="First look", team=version.template.team,
+        name="First look", team=version.template.team, budget=budget,
     )  # fmt: skip
     prepare(run)
     cases = list(run.version.cases.all())
