@@ -62,7 +62,7 @@ def addresses(sample: Sample) -> Iterator[str]:
         for ending in WRITERS if "{ending}" in address else ("",):
             filled = address.format(
                 public_id=public_id, case_id=item.case_id, item_id=item.pk, file_id=sample.file_id, ending=ending,
-                move="retry", test_id="none",
+                move="retry", test_id="none", judge_id="none",
             )  # fmt: skip
             yield filled
             yield f"{filled}?search=Tokyo&with={other}&other={other}&number=1&version=1&wide=1&average=1"

@@ -320,13 +320,13 @@ def fill_in(address: str, world: World) -> list[str]:
             "judge_id": judge.public_id,
         },
         "/benchmarks/judges/": {"public_id": judge.public_id},
+        "/review/{public_id}/agreement/": {
+            "public_id": Review.objects.get(title="Capitals").public_id, "judge_id": judge.public_id,
+        },
         "/review/{public_id}/codes/": {"public_id": Review.objects.get(title="With codes").public_id},
         "/review/{public_id}/grade/": {"public_id": Review.objects.get(title="Right or wrong?").public_id},
         "/review/": {
             "public_id": Review.objects.get(title="Which capital?").public_id, "move": "close", "number": 1
-        },
-        "/review/{public_id}/agreement/": {
-            "public_id": Review.objects.get(title="Capitals").public_id, "judge_id": judge.public_id,
         },
         "/reports/{public_id}/": {"public_id": DecisionReport.objects.filter(owner=user).earliest("pk").public_id},
         "/admin/{app_label}/": {"app_label": "battles"},
