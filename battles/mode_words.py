@@ -101,7 +101,7 @@ MODE_WORDS: dict[str, ModeWords] = {
 MODE_WORDS[Battle.Mode.REVIEW] = replace(
     MODE_WORDS[Battle.Mode.BLIND],
     introduction=_("Their names stay hidden until you vote, and your vote counts in this review only."),
-    vote=_("A vote cannot be undone. It reveals the names, and counts in this review only."),
+    vote=_("A vote cannot be undone. It counts in this review only."),
 )
 # Only the form uses these: a battle of auto mode has the words of its own mode.
 MODE_WORDS[AUTO] = replace(

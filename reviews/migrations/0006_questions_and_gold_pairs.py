@@ -40,10 +40,6 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='models_registry.languagemodel'),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='review',
-            trigger=pgtrigger.compiler.Trigger(name='questions_of_an_open_review_never_change', sql=pgtrigger.compiler.UpsertTriggerSql(condition="WHEN (OLD.state <> 'draft' AND (OLD.questions, OLD.gold_percent) IS DISTINCT FROM (NEW.questions, NEW.gold_percent))", func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;", hash='1db98e33972e61660947b395a40d29c1afdfa3fc', operation='UPDATE', pgid='pgtrigger_questions_of_an_open_review_never_change_7a317', table='reviews_review', when='BEFORE')),
-        ),
-        pgtrigger.migrations.AddTrigger(
             model_name='reviewbattle',
             trigger=pgtrigger.compiler.Trigger(name='a_gold_pair_never_changes', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."gold_model_id" IS DISTINCT FROM (NEW."gold_model_id"))', func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;", hash='725d3dcf0d19f83c01c85a278624d99ce1b2cf67', operation='UPDATE', pgid='pgtrigger_a_gold_pair_never_changes_54099', table='reviews_reviewbattle', when='BEFORE')),
         ),

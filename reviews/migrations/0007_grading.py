@@ -56,10 +56,6 @@ class Migration(migrations.Migration):
             model_name='review',
             index=models.Index(condition=models.Q(('opens_when_done', True), ('state', 'draft')), fields=['run'], name='drafts_that_open'),
         ),
-        pgtrigger.migrations.AddTrigger(
-            model_name='review',
-            trigger=pgtrigger.compiler.Trigger(name='an_open_review_asks_for_the_same_as_before', sql=pgtrigger.compiler.UpsertTriggerSql(condition="WHEN (OLD.state <> 'draft' AND OLD.asks_for <> NEW.asks_for)", func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;", hash='b75750ed45f5e55385af232c060e9cf7c5fab797', operation='UPDATE', pgid='pgtrigger_an_open_review_asks_for_the_same_as_before_3c93a', table='reviews_review', when='BEFORE')),
-        ),
         migrations.AddConstraint(
             model_name='review',
             constraint=models.CheckConstraint(condition=models.Q(('battle', None), ('asks_for', 'pairs'), _connector='OR'), name='a_second_opinion_compares_two_answers'),

@@ -35,7 +35,8 @@ _BATTLE_OF_ANOTHER_PLACE = """NEW.battle_id IS NOT NULL AND NOT EXISTS (
 TERMS = [
     "instructions", "audience", "plan", "opinions_per_item", "most_per_person", "takes_ties",
     "takes_both_bad", "names_after_vote", "hides_results", "seed", "opens_at", "item_count", "left_out",
-    "expected_people", "repeats_percent", "least_seconds", "stop_share", "stop_level",
+    "expected_people", "repeats_percent", "gold_percent", "least_seconds", "stop_share", "stop_level", "questions",
+    "asks_for",
 ]  # fmt: skip
 
 
@@ -260,19 +261,6 @@ class Review(models.Model):
                     + " OR ".join(f'OLD."{name}" IS DISTINCT FROM NEW."{name}"' for name in TERMS)
                     + ")"
                 ),
-            ),
-            pgtrigger.Protect(
-                name="questions_of_an_open_review_never_change",
-                operation=pgtrigger.Update,
-                condition=pgtrigger.Condition(
-                    "OLD.state <> 'draft' AND (OLD.questions, OLD.gold_percent)"
-                    " IS DISTINCT FROM (NEW.questions, NEW.gold_percent)"
-                ),
-            ),
-            pgtrigger.Protect(
-                name="an_open_review_asks_for_the_same_as_before",
-                operation=pgtrigger.Update,
-                condition=pgtrigger.Condition("OLD.state <> 'draft' AND OLD.asks_for <> NEW.asks_for"),
             ),
             pgtrigger.Protect(
                 name="an_ended_review_never_opens_again",
