@@ -71,9 +71,7 @@ from leaderboard.models import AggregationRun, AnomalyReview  # noqa: E402
 from models_registry.models import LanguageModel, Provider  # noqa: E402
 from models_registry.models.catalogues import Catalogue, CatalogueChange  # noqa: E402
 from models_registry.providers.catalogue import Offer  # noqa: E402
-from reviews import actions as reviews  # noqa: E402
 from reviews.models import DecisionReport, Review  # noqa: E402
-from reviews.payload_types import QuestionPayload  # noqa: E402
 from reviews.reports.actions import report_on_board, report_on_run  # noqa: E402
 from routing.models import Rule  # noqa: E402
 from site_content.actions import publish_page  # noqa: E402
@@ -81,11 +79,10 @@ from site_content.models import PageVersion  # noqa: E402
 from tests import api_fixtures, make  # noqa: E402
 from tests.api_fixtures import World  # noqa: E402
 from tests.browser.helpers import votes  # noqa: E402
+from tests.browser.helpers.judged_pages import add_judges, add_reviews  # noqa: E402
 from tests.site_urls import addresses  # noqa: E402
-from tests.worlds.benchmarks import judged_runs  # noqa: E402
 from tests.worlds.benchmarks import samples as benchmark_samples  # noqa: E402
 from tests.worlds.no_pages import is_no_page  # noqa: E402
-from tests.worlds.reviews.second_opinions import asked_about, prefer  # noqa: E402
 
 EMAIL, PASSWORD = "everything@example.org", "a-good-password-1"
 HERE = "127.0.0.1"
@@ -185,53 +182,6 @@ def add_states(user: User, world: World) -> list[str]:
         *of_reviews,
         link,
     ]
-
-
-def add_judges(run: Run, models: Sequence[LanguageModel]) -> list[str]:
-    """Add a judge that compares and one that grades; return paths of what they said."""
-    judges = judged_runs.judges_of_each_kind(models[0], run)
-    pages = [f"/benchmarks/r/{run.public_id}/judgements/{judge.public_id}/" for judge in judges]
-    return [
-        f"{pages[0]}?only=controls", f"{pages[0]}?names=shown", pages[1],
-        f"/benchmarks/judges/{judges[1].public_id}/edit/",
-        f"/benchmarks/judges/new/?run={run.public_id}&item={run.items.earliest('pk').pk}",
-    ]  # fmt: skip
-
-
-def add_reviews(user: User, run: Run) -> list[str]:
-    """Add an open review, a draft and a closed one of the run; return paths of their pages."""
-    opened = reviews.create_review(
-        owner=user, run=run, title="Which capital?", instructions="Prefer **short** answers."
-    )
-    question: QuestionPayload = {"text": "Which is more polite?", "steps": ["A", "both", "B"], "compares": True}
-    draft, closed = (
-        reviews.create_review(owner=user, run=run, title=title, questions=[question]) for title in ("Draft", "Capitals")
-    )
-    answered = reviews.next_battle(voter := make.member(), reviews.open_review(closed))
-    assert answered is not None
-    actions.cast_vote(actor=voter, battle=answered, choice=Vote.Choice.LEFT, answers=[1])
-    reviews.close_review(closed)
-    reviews.open_review(opened)
-    by_codes = reviews.create_review(owner=user, run=run, title="With codes", audience="codes", expected_people=3)
-    reviews.open_review(by_codes)
-    graded, rated = (
-        reviews.open_review(reviews.create_review(owner=user, run=run, title=title, asks_for=asks_for))
-        for title, asks_for in (("Right or wrong?", "pass"), ("Stars", "stars"))
-    )
-    reviews.next_answer(Actor(user=user), graded)
-    reviewer = make.visitor()
-    drawn = reviews.next_answer(reviewer, rated)
-    assert drawn is not None
-    reviews.grade_answer(reviewer, rated, drawn.pk, 4)
-    reviews.close_review(rated)
-    models = [entrant.model for entrant in run.entrants.select_related("model") if entrant.model is not None]
-    asked = asked_about(Actor(user=user), models=tuple(models[:2]))
-    prefer(make.visitor(), asked, models[0])
-    return [
-        f"/review/{asked.public_id}/", f"/review/{asked.public_id}/results/", asked.settings_url,
-        f"/review/{draft.public_id}/settings/", f"/review/{closed.public_id}/results/",
-        f"/review/{closed.public_id}/agreement/", f"/review/{rated.public_id}/results/",
-    ]  # fmt: skip
 
 
 def add_reports(user: User) -> list[str]:
