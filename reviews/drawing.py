@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Plan = Literal["all", "regular", "adaptive"]
 
@@ -27,17 +27,21 @@ def pairs_of(answers: Sequence[int], plan: Plan, *, seed: str) -> list[tuple[int
     return sorted((min(pair), max(pair)) for pair in zip(ring, [*ring[1:], ring[0]], strict=True))
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A pair of models together with a tag.
+class Cell(NamedTuple):
+    """A pair of models, by ids in ascending order, together with a tag.
 
     taken: opinions and leases on all its items. room: number of items that can be drawn for this person.
     """
 
     number: int
-    models: tuple[int, int]
+    first: int
+    second: int
     taken: int
     room: int
+
+    @property
+    def models(self) -> tuple[int, int]:
+        return self.first, self.second
 
 
 @dataclass(frozen=True)
@@ -53,11 +57,12 @@ def draw_cell(
     cells: Sequence[Cell], gains: Mapping[tuple[int, int], float] | None = None, source: random.Random = _random
 ) -> Draw:
     """Draw one of the cells with the fewest opinions, or with gains of pairs by these. See EVENING_OUT."""
-    least = min(cell.taken for cell in cells)
-    of_pairs = Counter(cell.models for cell in cells)
-    weights = [
-        float(cell.taken == least) if gains is None else gains[cell.models] / of_pairs[cell.models] for cell in cells
-    ]
+    if gains is None:
+        least = min(cell.taken for cell in cells)
+        weights = [float(cell.taken == least) for cell in cells]
+    else:
+        of_pairs = Counter(cell.models for cell in cells)
+        weights = [gains[cell.models] / of_pairs[cell.models] for cell in cells]
     total = sum(weights)
     chances = [EVENING_OUT * weight / total + (1 - EVENING_OUT) / len(cells) for weight in weights]
     [(drawn, chance)] = source.choices(list(zip(cells, chances, strict=True)), chances)

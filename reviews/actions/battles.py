@@ -5,7 +5,7 @@ from functools import partial
 from typing import cast
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Count, F
+from django.db.models import Count, F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -16,6 +16,7 @@ from benchmarks.models import Entrant, ItemReply, RenderedPrompt
 from benchmarks.preparation.case_files import FILES_KEY
 from common.db.execution import violates
 from common.payload_types import JsonObject
+from common.prepared import PreparedQuery, any_of
 from common.rendering.blocking import render
 from reviews import access
 from reviews.actions.contrasts import decided_pairs
@@ -32,7 +33,26 @@ from uploads.models import Upload
 Gains = Mapping[tuple[int, int], float]
 # Draws of a cell whose items others have just reserved.
 MAX_DRAWS = 20
-_SHOWN = ("review_item__first_model", "review_item__second_model")
+_drawn = PreparedQuery(
+    lambda pk: ReviewBattle.objects.select_related("review_item__first_model", "review_item__second_model").filter(
+        pk=pk
+    ),
+    int,
+)
+_replies = PreparedQuery(
+    lambda items: (
+        ItemReply.objects.select_related("reply__call").defer("reply__call__request")
+        .filter(any_of("item_id", items)).order_by("turn")
+    ),
+    list,
+)  # fmt: skip
+_prompts = PreparedQuery(
+    lambda item, case: RenderedPrompt.objects.filter(
+        prompt__in=Entrant.objects.filter(items=item).values("prompt"), case=case
+    ),
+    int,
+    int,
+)
 MAX_TITLE = 120  # of a session
 
 
@@ -50,11 +70,15 @@ def next_battle(actor: Actor, review: Review) -> Battle | None:
     return None if drawn is None else _shown(actor, review, drawn)
 
 
-@transaction.atomic
 def _held(actor: Actor, review: Review) -> ReviewBattle | None:
     """Return the person's open battle with a new lease."""
-    held = ReviewBattle.objects.select_for_update()
-    drawn = held.filter(review=review, person=actor.key, ended_at=None).first()
+    held = ReviewBattle.objects.filter(review=review, person=actor.key, ended_at=None)
+    return _with_new_lease(held) if held.exists() else None
+
+
+@transaction.atomic
+def _with_new_lease(held: QuerySet[ReviewBattle]) -> ReviewBattle | None:
+    drawn = held.select_for_update().first()
     if drawn is None:
         return None
     if drawn.battle is not None and _is_lost(drawn.battle):
@@ -95,10 +119,9 @@ def _draw(actor: Actor, review: Review) -> ReviewBattle | None:
     gains = partial(_gains, review) if review.plan == Review.Plan.ADAPTIVE else None
     decided = decided_pairs(review)
     try:
-        with transaction.atomic():
-            again = draw_repeat(actor, review, last_case=last_case) if counts else None
+        again = draw_repeat(actor, review, last_case=last_case) if counts else None
         if again is not None:
-            return ReviewBattle.objects.select_related(*_SHOWN).get(pk=again.pk)
+            return _drawn(again.pk)[0]
         drawn = _draw_of(parameters, gains, decided)
         if drawn is None and last_case is not None:  # nothing but the prompt of last time is left
             drawn = _draw_of({**parameters, "last_case": None}, gains, decided)
@@ -106,7 +129,7 @@ def _draw(actor: Actor, review: Review) -> ReviewBattle | None:
         if not violates(error, "a_person_has_one_battle_of_a_review_open"):
             raise
         return _held(actor, review)  # drawn in another tab meanwhile
-    return None if drawn is None else ReviewBattle.objects.select_related(*_SHOWN).get(pk=drawn)
+    return None if drawn is None else _drawn(drawn)[0]
 
 
 def _gains(review: Review, cells: Sequence[Cell]) -> Gains:
@@ -126,10 +149,7 @@ def _draw_of(
     for _attempt in range(MAX_DRAWS):
         with connection.cursor() as cursor:
             cursor.execute(read_sql("cells_for_person.sql"), parameters)
-            cells = [
-                Cell(number, (first, second), taken, room) for number, first, second, taken, room in cursor
-                if (first, second) not in decided
-            ]  # fmt: skip
+            cells = [cell for cell in map(Cell._make, cursor) if not decided or cell.models not in decided]
             if not cells:
                 return None
             draw = draw_cell(cells, None if gains is None else gains(cells))
@@ -176,15 +196,13 @@ def _shown(actor: Actor, review: Review, drawn: ReviewBattle) -> Battle:
 def _read_turns(item: ReviewItem) -> list[StoredTurn]:
     """Return the turns of both answers, in the order first, second. Renders them, which may take long."""
     first, second = cast(int, item.first_item_id), cast(int, item.second_item_id)
-    replies = ItemReply.objects.filter(item__in=[first, second])
     by_turn: dict[int, dict[int, StoredAnswer]] = {}
-    for row in replies.select_related("reply__call").order_by("turn"):
+    for row in _replies([first, second]):
         by_turn.setdefault(row.turn, {})[row.item_id] = StoredAnswer(
             text=row.reply.text, call=cast(Call, row.reply.call), reasoning=row.reply.reasoning,
             html=render(row.reply.text),
         )  # fmt: skip
-    asked = Entrant.objects.filter(items=item.first_item_id).values("prompt")
-    rendered = RenderedPrompt.objects.get(prompt__in=asked, case=item.case_id)
+    [rendered] = _prompts(first, cast(int, item.case_id))
     prompts = [_prompt_text(rendered.messages), *rendered.turns]
     files = _files(rendered.messages)
     return [

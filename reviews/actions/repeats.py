@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import SystemRandom
 
+from django.db import transaction
+
 from accounts.actor import Actor
 from battles.actions.stored_battles import StoredAnswer, StoredTurn
 from battles.models import Answer, Position, Side
@@ -36,10 +38,11 @@ def draw_repeat(actor: Actor, review: Review, *, last_case: int | None) -> Revie
         gold_model = _model_to_halve(first)
         if gold_model is None:
             return None
-    return ReviewBattle.objects.create(
-        review=review, review_item_id=first.review_item_id, person=actor.key, propensity=first.propensity,
-        pair_propensity=first.pair_propensity, repeats=first, gold_model_id=gold_model,
-    )  # fmt: skip
+    with transaction.atomic():
+        return ReviewBattle.objects.create(
+            review=review, review_item_id=first.review_item_id, person=actor.key, propensity=first.propensity,
+            pair_propensity=first.pair_propensity, repeats=first, gold_model_id=gold_model,
+        )  # fmt: skip
 
 
 def _earlier_battles(actor: Actor, review: Review, last_case: int | None) -> list[int]:

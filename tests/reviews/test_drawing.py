@@ -28,8 +28,8 @@ def test_regular_plan_of_few_answers_is_all_pairs():
 
 def test_draw_has_the_frequencies_of_its_propensities():
     cells = [
-        Cell(0, (1, 2), taken=0, room=4), Cell(1, (1, 2), taken=5, room=2), Cell(2, (1, 3), taken=0, room=5),
-        Cell(3, (2, 3), taken=9, room=1),
+        Cell(0, 1, 2, taken=0, room=4), Cell(1, 1, 2, taken=5, room=2), Cell(2, 1, 3, taken=0, room=5),
+        Cell(3, 2, 3, taken=9, room=1),
     ]  # fmt: skip
     source = random.Random(7)
     draws = [draw_cell(cells, source=source) for _n in range(20_000)]
@@ -50,7 +50,7 @@ def test_adaptive_draw_prefers_pairs_that_tell_more():
     gains = gains_of_pairs([1, 2, 3], [(1, 2, 0.95, 200), (1, 3, 0.5, 2)])
     assert gains[1, 2] < gains[1, 3]
     assert gains[1, 2] < gains[2, 3]
-    cells = [Cell(number, pair, taken=0, room=1) for number, pair in enumerate(gains)]
+    cells = [Cell(number, *pair, taken=0, room=1) for number, pair in enumerate(gains)]
     draws = [draw_cell(cells, gains, random.Random(seed)) for seed in range(2_000)]
     drawn = Counter(draw.cell.models for draw in draws)
     assert drawn[1, 2] / len(draws) == pytest.approx(0.8 * gains[1, 2] / sum(gains.values()) + 0.2 / 3, abs=0.03)

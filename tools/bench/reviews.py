@@ -34,7 +34,8 @@ made = actions.create_review(owner=run.owner, run=run, opinions_per_item={opinio
 review = actions.open_review(made)
 print(review.pk, review.item_count)
 """
-# People think for three to seven seconds, a fifth of what they need, so that 20 of them press a key each second.
+# People read two answers in 15 to 35 seconds, so that four of them ask for the next battle each second.
+READING_S = (15, 35)
 REVIEW = """
 import json, random, time
 from concurrent.futures import ThreadPoolExecutor
@@ -45,15 +46,15 @@ from battles.actions import cast_vote
 from reviews import actions
 from reviews.models import Review, ReviewBattle, ReviewItem
 
-def vote_for(user, seconds=40):
+def vote_for(user, seconds=90):
     actor, took, until = Actor(user=user), [], time.monotonic() + seconds
-    time.sleep(random.uniform(0, 5))
+    time.sleep(random.uniform(0, {reading[1]}))
     while time.monotonic() < until:
         began = time.perf_counter()
         battle = actions.next_battle(actor, Review.objects.get(pk={review}))
         took.append(time.perf_counter() - began)
         connections.close_all()  # as at the end of a request, for others of the pool
-        time.sleep(random.uniform(3, 7))
+        time.sleep(random.uniform(*{reading}))
         cast_vote(actor=actor, battle=battle, choice="left")
         connections.close_all()
     return took
@@ -72,7 +73,7 @@ def reviews(bench: Bench) -> None:
     run = int(bench.arena.shell(CREATE.format(cases=CASES, entrants=ENTRANTS)))
     review, pairs = map(int, bench.arena.shell(OPEN.format(run=run, people=PEOPLE, opinions=OPINIONS)).split())
     print(f"a review of {pairs:,} pairs, {PEOPLE} people at once, {OPINIONS} opinions a pair")
-    result = json.loads(bench.arena.shell(REVIEW.format(review=review)))
+    result = json.loads(bench.arena.shell(REVIEW.format(review=review, reading=READING_S)))
     print_row("next battle, p50", f"{1000 * percentile(result['took'], 0.5):.0f} ms")
     print_row("next battle, p95", f"{1000 * percentile(result['took'], 0.95):.0f} ms", "bar 40")
     print_row("most opinions and leases of a pair", str(result["most"]), f"bar {OPINIONS + PEOPLE}")
