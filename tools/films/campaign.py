@@ -71,7 +71,8 @@ JUDGED = """
 SELECT run.state FROM benchmarks_judging AS judging JOIN benchmarks_run AS run ON run.id = judging.run_id
 JOIN benchmarks_run AS subject ON subject.id = judging.subject_id WHERE subject.public_id = %s
 """
-PATIENCE_S = 900
+# The local model reads each judge's pairs and control pairs, at times on half a core.
+PATIENCE_S = 1800
 Choose = Callable[[int, dict[str, Any]], str]
 
 

@@ -159,7 +159,9 @@ def _lines(text: str, font: Any, width: int) -> list[str]:
 
 
 def store(screens: list[Screen], folder: Path) -> None:
-    """Write the screens, and beside the folder one sheet of all that differ."""
+    """Write the screens, and beside the folder one sheet of all that differ; nothing without screens."""
+    if not screens:
+        return
     folder.mkdir(parents=True, exist_ok=True)
     for screen in screens:
         screen.picture.save(folder / f"{screen.second:03}.jpg", quality=90)
