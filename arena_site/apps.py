@@ -15,6 +15,7 @@ class ArenaSiteConfig(AppConfig):
             replica,  # noqa: F401 (registers its checks)
         )
         from arena_site.moderators import sync_group
+        from common.tracing import service  # noqa: F401 (registers its check)
         from common.verbose_names import translate_verbose_names
 
         # leaderboard is the last app with models: after its migrations all permissions exist.

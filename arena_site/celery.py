@@ -3,10 +3,20 @@ from typing import Any
 
 from celery import Celery
 from celery.app.amqp import AMQP
-from celery.signals import beat_init, before_task_publish, setup_logging, task_postrun, task_prerun, worker_ready
+from celery.signals import (
+    beat_init,
+    before_task_publish,
+    setup_logging,
+    task_postrun,
+    task_prerun,
+    worker_ready,
+    worker_shutdown,
+)
 from kombu import Connection
 
+from arena_site.version import VERSION
 from common import logs
+from common.tracing import service as tracing_service
 from common.valkey import counters, heartbeat
 from models_registry.health import oddities
 
@@ -41,6 +51,7 @@ def keep_logging_settings(**_: object) -> None:
 
 @worker_ready.connect
 def start_worker_services(sender: Any, **_: object) -> None:
+    tracing_service.start(VERSION)
     queues = sender.app.amqp.queues.consume_from
     if not queues.keys().isdisjoint(("answers", "benchmarks")):
         from battles.worker.runner import get_engine  # imports the SDK, which would delay the first answer
@@ -51,6 +62,11 @@ def start_worker_services(sender: Any, **_: object) -> None:
     counters.start()
     oddities.start()
     heartbeat.start(f"worker-{sender.hostname.split('@')[0]}")
+
+
+@worker_shutdown.connect
+def send_last_spans(**_: object) -> None:
+    tracing_service.stop()
 
 
 @beat_init.connect

@@ -10,6 +10,7 @@ from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_
 from structlog.typing import EventDict, Processor
 
 from common.text.redaction import redact
+from common.tracing.spans import current_place
 
 REQUEST_ID = "request_id"
 _WELL_FORMED = re.compile(r"[A-Za-z0-9._-]{8,64}")
@@ -33,13 +34,20 @@ def end_request() -> None:
 def formatter(style: str) -> ProcessorFormatter:
     """style: json or text. A record's `extra` becomes fields of the line."""
     before: list[Processor] = [
-        merge_contextvars, add_log_level, add_logger_name, ExtraAdder(), TimeStamper(fmt="iso", utc=True, key="time"),
-        ExceptionRenderer(), _redact_secrets,
+        merge_contextvars, _add_trace, add_log_level, add_logger_name, ExtraAdder(),
+        TimeStamper(fmt="iso", utc=True, key="time"), ExceptionRenderer(), _redact_secrets,
     ]  # fmt: skip
     last: Processor = JSONRenderer(ensure_ascii=False, default=str) if style == "json" else _as_text
     return ProcessorFormatter(
         foreign_pre_chain=before, processors=[ProcessorFormatter.remove_processors_meta, _in_order, last]
     )
+
+
+def _add_trace(logger: object, method: str, line: EventDict) -> EventDict:
+    place = current_place()
+    if place is not None:
+        line["trace_id"], line["span_id"] = f"{place.trace_id:032x}", f"{place.span_id:016x}"
+    return line
 
 
 def _redact_secrets(logger: Any, method: str, line: EventDict) -> EventDict:

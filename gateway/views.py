@@ -7,13 +7,16 @@ from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
+from common import tracing
 from common.api.program_errors import program_error
 from common.conversation.errors import BadField
 from common.errors import ArenaError, TooLarge
 from gateway.answers import idempotency
 from gateway.answers.battles import is_battle, open_battle
 from gateway.answers.candidates import choosable_models, find_model
+from gateway.answers.idempotency import Claim
 from gateway.answers.opening import open_answer
+from gateway.answers.responses import CompletionResponse
 from gateway.answers.slots import take_slot
 from gateway.authentication import Caller, authenticate
 from gateway.doors.chat_completions import ChatCompletions
@@ -21,6 +24,7 @@ from gateway.doors.messages.door import Messages, estimate_tokens
 from gateway.doors.port import Door
 from gateway.doors.responses.door import Responses
 from gateway.errors import BadFieldError, MethodNotAllowed, UnknownAddress, UnknownModel
+from gateway.parsing.chat import ChatBody
 from gateway.parsing.json_body import MAX_BODY_BYTES
 from gateway.payloads import (
     VIRTUAL_MODELS,
@@ -107,16 +111,26 @@ def answer_view(door: Door) -> Callable[[HttpRequest], HttpResponseBase]:
         if claim is not None and claim.answer is not None:
             return HttpResponse(claim.answer, content_type="application/json")
         try:
-            if starts_battle:
-                with take_slot(caller.actor.key) as slot:
-                    return open_battle(caller, chat, door, slot, claim)
-            return open_answer(caller, chat, door, session=session, claim=claim)
+            with tracing.span(tracing.SpanName.GATEWAY, person=caller.actor.key) as span:
+                response = _open(caller, chat, door, session, claim, starts_battle=starts_battle)
+                if isinstance(response, CompletionResponse):
+                    response.take_over(span)
+                return response
         except Exception:
             if claim is not None:
                 claim.release()
             raise
 
     return answer
+
+
+def _open(
+    caller: Caller, chat: ChatBody, door: Door, session: str, claim: Claim | None, *, starts_battle: bool
+) -> HttpResponseBase:
+    if not starts_battle:
+        return open_answer(caller, chat, door, session=session, claim=claim)
+    with take_slot(caller.actor.key) as slot:
+        return open_battle(caller, chat, door, slot, claim)
 
 
 chat_completions = answer_view(CHAT)

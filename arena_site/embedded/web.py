@@ -13,6 +13,8 @@ import uvicorn
 from django.conf import settings
 
 from arena_site.embedded.connections import GuardedConnection, listening_socket, raise_descriptor_limit
+from arena_site.version import VERSION
+from common.tracing import service as tracing_service
 from common.valkey import counters
 from models_registry.health import oddities
 
@@ -43,6 +45,7 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
         if cancelled := set(self.server_state.tasks):
             await asyncio.wait(cancelled, timeout=SETTLE_S)
+        await asyncio.to_thread(tracing_service.stop)  # here: uvicorn ends the process by the signal that it got
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
@@ -65,6 +68,7 @@ def serve(bind: str, port: int) -> None:
     )
     config.load()  # loads Django's settings, too
     config.limit_concurrency = min(settings.ARENA_CONNECTIONS, raise_descriptor_limit())
+    tracing_service.start(VERSION)
     counters.start()
     oddities.start()
     Server(config).run(sockets=[listening_socket(bind, port)])

@@ -95,6 +95,10 @@ def _process_metrics() -> list[Metric]:
         "arena_replica_fallbacks", "Reads that the replica failed and the primary answered.",
         counted.get("replica_fallbacks", {}).get((), 0),
     )  # fmt: skip
+    dropped_spans = CounterMetricFamily(
+        "arena_spans_dropped", "Spans that the collector of traces did not get.",
+        counted.get("spans_dropped", {}).get((), 0),
+    )  # fmt: skip
     streams = GaugeMetricFamily("arena_streams", "Open streams of server-sent events.", counters.gauges()["streams"])
     up = GaugeMetricFamily("arena_process_up", "Whether a background process sends heartbeats.", labels=["process"])
     missing = heartbeat.missing()
@@ -122,6 +126,7 @@ def _process_metrics() -> list[Metric]:
             "The same by model; of blind battles from the first snapshot after their vote on.",
             "model",
         ),
+        dropped_spans,
         streams,
         *([repeated] if replica.is_configured() else []),
         up,

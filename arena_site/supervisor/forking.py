@@ -43,11 +43,13 @@ def preload() -> None:
         import django
 
         from arena_site.celery import app
+        from common.tracing import service
 
         django.setup()
         app.loader.import_default_modules()
         for name in MODULES:
             import_module(name)
+        service.preload()
         _resolve_paths()
     gc.collect()
     gc.freeze()  # a collection in a fork would write to, and so copy, the shared memory

@@ -9,6 +9,7 @@ from django.db.models import Model
 
 from battles.models import Answer, Battle, Side, Turn
 from battles.sql import read_sql
+from common import tracing
 from models_registry.models import Charge
 
 _SESSION = ("id", "public_id", "owner_user_id", "owner_visitor_id", "team_id", "title", "archived")
@@ -23,12 +24,13 @@ def insert_battle(
 ) -> tuple[Turn, list[Answer]]:
     """Insert the battle, its session if new, sides, first turn and answers. charges: by position."""
     session = battle.session
-    turn = Turn(battle=battle, index=0, prompt=prompt)
+    turn = Turn(battle=battle, index=0, prompt=prompt, trace=tracing.current_traceparent())
     answers = [Answer(turn=turn, side=side, charge=charges.get(side.position)) for side in sides]
     rows = {
         "session": _columns(session, _SESSION),
         "battle": _columns(battle, _BATTLE),
         "prompt": prompt,
+        "trace": turn.trace,
         "sides": [
             {
                 "position": side.position, "model_id": side.model_id, "chosen": side.chosen,

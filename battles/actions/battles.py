@@ -23,7 +23,9 @@ from battles.prompting.lineup import BattleRequest, MatchupPlan, ModelRequiremen
 from battles.prompting.messages import turn_content
 from battles.prompting.prompt import clean_prompt, title_from_prompt
 from battles.tasks import wake_after_commit
+from common import tracing
 from common.errors import InvalidInput
+from common.tracing import Attribute, Span, SpanName
 from common.valkey import limits
 from models_registry import drawable_cache, model_limits
 from models_registry.models import LanguageModel
@@ -49,10 +51,11 @@ def start_session(
     place: Team | None = None,
 ) -> Battle:
     """Return the first battle with related rows set. place: a team of the actor's. Raises as start_battle."""
-    checked = _check_request(actor, prompt, battle_request, proof, None if place is None else place.pk)
-    title = title_from_prompt(checked.prompt)
-    session = Session(owner_user=actor.user, owner_visitor=actor.visitor, team=place, title=title)
-    return _create_with_affordable_models(actor, session, checked)
+    with tracing.span(SpanName.START_BATTLE, person=actor.key) as span:
+        checked = _check_request(actor, prompt, battle_request, proof, None if place is None else place.pk)
+        title = title_from_prompt(checked.prompt)
+        session = Session(owner_user=actor.user, owner_visitor=actor.visitor, team=place, title=title)
+        return _described(span, _create_with_affordable_models(actor, session, checked))
 
 
 def start_battle(
@@ -65,11 +68,17 @@ def start_battle(
     NotExamined, BudgetReached, ModelsOverBudget, TooFewModels, NoModelFits, NoModelAvailable, and for visitors
     ServiceAway if limits cannot be counted. Raises NotInTeam for the session of a team that the actor has left.
     """
-    require_place_id(actor, session.team_id)
-    checked = _check_request(actor, prompt, battle_request, proof, session.team_id)
-    with transaction.atomic():
-        battle = _create_with_affordable_models(actor, session, checked)
-        Session.objects.filter(pk=session.pk).update(last_active_at=Now())
+    with tracing.span(SpanName.START_BATTLE, person=actor.key) as span:
+        require_place_id(actor, session.team_id)
+        checked = _check_request(actor, prompt, battle_request, proof, session.team_id)
+        with transaction.atomic():
+            battle = _create_with_affordable_models(actor, session, checked)
+            Session.objects.filter(pk=session.pk).update(last_active_at=Now())
+        return _described(span, battle)
+
+
+def _described(span: Span, battle: Battle) -> Battle:
+    span.set({Attribute.MODE: battle.mode, Attribute.ORIGIN: battle.origin})
     return battle
 
 

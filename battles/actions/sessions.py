@@ -133,7 +133,7 @@ def delete_session(session: Session, *, voter: str = "") -> None:
     _delete_files(turns)
     Answer.objects.filter(turn__in=turns).update(text="", html="", reasoning="")
     answer_states.delete(turns)
-    turns.update(prompt="")
+    turns.update(prompt="", trace="")
     Share.objects.filter(battle__session=session).delete()
     withdraw_consent(Battle.objects.filter(session=session))
     if session.owner is not None:

@@ -33,6 +33,7 @@ from battles.streaming.control import publish_end
 from battles.tasks import wake_after_commit
 from battles.worker import answer_states
 from battles.worker.turn_store import end_at_once
+from common import tracing
 from common.valkey import limits
 from models_registry import model_limits
 from models_registry.models import Charge
@@ -65,7 +66,10 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
         if uploads:
             _check_attachments_fit(battle, sides, get_model_requirements(prompt, uploads))
         has_vote = Vote.objects.filter(battle=battle).exists()
-        turn = Turn.objects.create(battle=battle, index=last.index + 1, prompt=prompt, after_vote=has_vote)
+        turn = Turn.objects.create(
+            battle=battle, index=last.index + 1, prompt=prompt, after_vote=has_vote,
+            trace=tracing.current_traceparent(),
+        )  # fmt: skip
         attach(turn, uploads)
         store_findings(findings, turn)
         create_answers(battle, turn, sides, Payer.of(actor, session.team_id))
@@ -167,8 +171,8 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
             state=Answer.State.QUEUED, text="", html="", reasoning="", error="", call=None, charge=charge
         )
     turn.state, turn.regenerated, turn.attempt = Turn.State.QUEUED, True, 0
-    turn.queued_at, turn.finished_at = Now(), None
-    turn.save(update_fields=["state", "regenerated", "attempt", "queued_at", "finished_at"])
+    turn.queued_at, turn.finished_at, turn.trace = Now(), None, tracing.current_traceparent()
+    turn.save(update_fields=["state", "regenerated", "attempt", "queued_at", "finished_at", "trace"])
     wake_after_commit(turn.pk)
     return turn
 

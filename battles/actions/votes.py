@@ -17,8 +17,10 @@ from battles.notify import notify_vote
 from battles.queries import lock_battle_for_vote
 from battles.signals import vote_cast
 from battles.text.style import StyleCounts, style_counts
+from common import tracing
 from common.db.execution import violates
 from common.errors import InvalidInput
+from common.tracing import Attribute, SpanName
 from models_registry.models import LanguageModel
 
 
@@ -47,13 +49,16 @@ def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice, answers: Seq
     Raises TakesNoVote, InvalidInput for what a review does not allow, BattleIsVoid, BattleIsHidden, StillAnswering,
     TooManyRequests, NotInTeam, and AlreadyVoted if a vote exists or another request stores one first.
     """
-    try:  # outside atomic(): inside, the connection would be broken
-        with transaction.atomic():
-            return _store_vote(actor, battle.pk, choice, answers)
-    except IntegrityError as error:
-        if not violates(error, "battles_vote_battle_id_key"):
-            raise
-        raise AlreadyVoted from error
+    with tracing.span(SpanName.CAST_VOTE, person=actor.key) as span:
+        try:  # outside atomic(): inside, the connection would be broken
+            with transaction.atomic():
+                vote = _store_vote(actor, battle.pk, choice, answers)
+        except IntegrityError as error:
+            if not violates(error, "battles_vote_battle_id_key"):
+                raise
+            raise AlreadyVoted from error
+        span.set({Attribute.MODE: vote.mode, Attribute.ORIGIN: vote.origin})
+        return vote
 
 
 def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice, answers: Sequence[int | None]) -> Vote:

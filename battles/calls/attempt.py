@@ -4,7 +4,9 @@ import logging
 import time
 from typing import Unpack
 
+from battles.calls.traced import begin_span, describe
 from battles.calls.values import CallResult, PreparedCall
+from common.tracing import Attribute
 from models_registry.providers import ChatProvider, ChatRequest, ProviderError, stream_contained
 from models_registry.providers.base import StreamOptions
 
@@ -23,8 +25,19 @@ class Attempt:
         self.result = CallResult(was_sent=False)
         self._began = time.monotonic()
 
+    @property
+    def traced_facts(self) -> dict[Attribute, str]:
+        """Return what the call's span has of its battle."""
+        return {}
+
     async def run(self) -> CallResult:
         """Return the result, which contains provider errors. After a cancellation, `result` has what arrived."""
+        with begin_span(self.call, self.traced_facts) as span:
+            result = await self.receive_answer()
+            describe(span, self.call, result)
+        return result
+
+    async def receive_answer(self) -> CallResult:
         try:
             if self.call.refusal is not None:
                 raise ProviderError(self.call.refusal)

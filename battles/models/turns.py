@@ -93,6 +93,8 @@ class Turn(models.Model):
     stop_requested_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
+    # `traceparent` of the request, below which workers trace it; empty while traces are off.
+    trace = models.CharField(max_length=55, default="", db_default="", blank=True, editable=False)
 
     objects = TurnQuerySet.as_manager()
 

@@ -27,8 +27,8 @@ new_battle AS (
     RETURNING id, session_id
 ),
 new_turn AS (
-    INSERT INTO battles_turn (battle_id, index, prompt, after_vote, context_from, state, attempt, fence)
-    SELECT new_battle.id, 0, given.rows ->> 'prompt', false, 0, 'queued', 0, 0
+    INSERT INTO battles_turn (battle_id, index, prompt, after_vote, context_from, state, attempt, fence, trace)
+    SELECT new_battle.id, 0, given.rows ->> 'prompt', false, 0, 'queued', 0, 0, given.rows ->> 'trace'
     FROM given, new_battle
     RETURNING id
 ),

@@ -189,7 +189,8 @@ class Engine:
         if request_id:
             logs.begin_request(request_id)
         try:
-            await turn.run()
+            with turn.begin_span():
+                await turn.run()
         except asyncio.CancelledError:
             logger.info("turn %s was cancelled in this process", turn.claimed.turn_id)
         except Exception:

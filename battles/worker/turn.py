@@ -19,8 +19,10 @@ from battles.streaming.publisher import Publisher, TurnChannel
 from battles.worker import turn_store
 from battles.worker.answer_store import AnswerStore
 from battles.worker.turn_store import ClaimedTurn, EndedSide, LeaseLost, ShownAnswer
+from common import tracing
 from common.db.execution import CONNECTION_ERRORS, run_in_db_with_retry
 from common.rendering.renderer import Renderer
+from common.tracing import Attribute, EventName, SpanName
 from models_registry.providers import ChatProvider, ChatRequest, FailureCode, ProviderError
 
 logger = logging.getLogger(__name__)
@@ -70,6 +72,20 @@ class TurnRunner:
         self._cut_if_stopped()
         for stream in self._streams:
             stream.cancel()
+
+    def begin_span(self) -> tracing.Span:
+        """Begin this attempt's span below the request's, beside those of other attempts."""
+        claimed = self.claimed
+        span = tracing.span(SpanName.TURN, self.traced_facts, parent=claimed.trace)
+        span.set({Attribute.ATTEMPT: claimed.attempt})
+        if span.is_recording and claimed.queued_since is not None:
+            waited_s = max(0.0, time.time() - claimed.queued_since.timestamp())
+            span.add_event(EventName.QUEUED, {Attribute.WAITED_S: waited_s})
+        return span
+
+    @property
+    def traced_facts(self) -> dict[Attribute, str]:
+        return {Attribute.MODE: self.claimed.mode, Attribute.ORIGIN: self.claimed.origin}
 
     async def run(self) -> None:
         try:
@@ -136,7 +152,8 @@ class TurnRunner:
 
     async def _store(self, call: PreparedCall, result: CallResult) -> None:
         ended = EndedSide(self.claimed, call, result, closes_turn=not self._equal_pace)
-        state = await self.context.answers.store(ended)
+        with tracing.span(SpanName.STORE, {Attribute.SIDE: call.side}):
+            state = await self.context.answers.store(ended)
         self.channel.finish_side(call.side, state, result.html)
 
     async def _close_when_published(self, answers: Sequence[asyncio.Task[bool]]) -> None:
@@ -213,12 +230,16 @@ class _SideAttempt(Attempt):
         super().__init__(call, turn.context.provider)
         self._turn = turn
 
-    async def run(self) -> CallResult:
+    async def receive_answer(self) -> CallResult:
         with suppress(_Stopped):
-            await super().run()
+            await super().receive_answer()
         result = self.result
         result.stopped = self._turn.stopped and not result.completion.finish_reason and not result.error
         return result
+
+    @property
+    def traced_facts(self) -> dict[Attribute, str]:
+        return {Attribute.SIDE: self.call.side, **self._turn.traced_facts}
 
     async def stream(self) -> None:
         request = await self._turn.wait_for_slot(self.call)

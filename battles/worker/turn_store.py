@@ -9,7 +9,7 @@ A worker's changes check the fencing token; those of sweeps and actions check th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import groupby
 from random import SystemRandom
 from typing import Any, NamedTuple
@@ -82,6 +82,10 @@ class ClaimedTurn:
     battle_public_id: str
     is_blind: bool
     stop_requested: bool
+    mode: str = ""
+    origin: str = ""
+    trace: str = ""  # traceparent of the request, or ""
+    queued_since: datetime | None = None  # of a first attempt
 
 
 @transaction.atomic
@@ -106,7 +110,8 @@ def _claimed_turn(turn: Turn) -> ClaimedTurn:
     return ClaimedTurn(
         turn_id=turn.pk, fence=turn.fence, attempt=turn.attempt, index=turn.index, regenerated=turn.regenerated,
         battle_public_id=turn.battle.public_id, is_blind=turn.battle.is_blind,
-        stop_requested=turn.stop_requested_at is not None,
+        stop_requested=turn.stop_requested_at is not None, mode=turn.battle.mode, origin=turn.battle.origin,
+        trace=turn.trace, queued_since=turn.created_at if turn.fence == 1 else None,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from django.http import HttpResponseBase
 
 from accounts.models import Scope
 from accounts.open_streams import StreamRight, until_lost, was_cancelled_by_loss, watched
+from common import tracing
 from common.errors import ArenaError, NotSignedIn
 from common.late_response import BrokenOff, LateResponse, once
 from common.payload_types import JsonObject
@@ -42,8 +43,15 @@ class CompletionResponse(LateResponse):
         self._right = StreamRight(caller.actor.key, caller.token.pk, scope=Scope.GATEWAY)
         self._created = int(time.time())
         self._answering: asyncio.Task[Content] | None = None
+        self._span = tracing.NO_SPAN
+
+    def take_over(self, span: tracing.Span) -> None:
+        """Keep the span open until the answer's end."""
+        span.stay_open()
+        self._span = span
 
     async def begin(self) -> None:
+        self._span.make_current()
         try:
             with watched(self._right):
                 self._answering = answering = asyncio.create_task(self._answer())
@@ -72,6 +80,7 @@ class CompletionResponse(LateResponse):
         raise NotImplementedError
 
     async def end(self) -> None:
+        self._span.end()
         # Now: an exception's traceback may keep this response alive until a later garbage collection.
         self._slot.free()
 
@@ -122,6 +131,7 @@ class CompletionResponse(LateResponse):
         self.streaming_content = once(body)
 
     def _refuse(self, refusal: ArenaError) -> None:
+        self._span.fail(refusal)
         self.status_code = refusal.http_status
         for name, value in refusal.headers.items():
             self.headers[name] = value

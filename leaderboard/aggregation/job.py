@@ -14,7 +14,9 @@ from battles.labels import daily_caps
 from battles.labels.duplicates import excess_duplicates
 from battles.labels.labelling import relabel_pending
 from battles.models import Vote, VoteQuerySet
+from common import tracing
 from common.allocator import keep_freed_arrays
+from common.tracing import SpanName
 from leaderboard.aggregation import review_boards, team_boards
 from leaderboard.aggregation.fit_boards import (
     FittedBoard,
@@ -70,6 +72,11 @@ def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | N
     only_if_changed: also skip Overall if unchanged. A board whose fit fails gets a failed run and does not stop the
     others. Other errors are recorded as a failed run of Overall and raised again.
     """
+    with tracing.span(SpanName.AGGREGATE):
+        return _aggregate(slot, only_if_changed=only_if_changed)
+
+
+def _aggregate(slot: str, *, only_if_changed: bool) -> AggregationRun | None:
     started_at = schedule.database_now()
     keep_freed_arrays()  # before the threads of the fits begin
     try:

@@ -8,6 +8,7 @@ from tests.fake_provider import FakeProvider
 from tests.site import Reader
 from tests.waiting import wait_for
 from tests.worlds.arena import Arena, arena_with
+from tests.worlds.otlp_sink import OtlpSink
 
 
 @pytest.fixture(scope="package")
@@ -18,8 +19,17 @@ def steady_provider() -> Iterator[FakeProvider]:
 
 
 @pytest.fixture(scope="package")
-def _arena(steady_provider: FakeProvider) -> Iterator[Arena]:
+def collector() -> Iterator[OtlpSink]:
+    """Collector of the shared arena's traces."""
+    sink = OtlpSink()
+    yield sink
+    sink.stop()
+
+
+@pytest.fixture(scope="package")
+def _arena(steady_provider: FakeProvider, collector: OtlpSink) -> Iterator[Arena]:
     own = {"ARENA_WEB_PROCESSES": "2", "ARENA_AGGREGATE_EVERY_S": "5", "ARENA_DEADLINE_IDLE_S": "600"}
+    own |= {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_TRACES_SAMPLER_ARG": "1"}
     with arena_with(steady_provider, **own) as arena:
         yield arena
 

@@ -1,6 +1,7 @@
 """Programs killed during answers lose, double and block nothing."""
 
 import signal
+from typing import Any
 
 import pytest
 import redis
@@ -19,11 +20,28 @@ from tests.faults.battling import (
 from tests.site import Reader
 from tests.waiting import wait_for
 from tests.worlds.arena import ANSWERS, POSTGRES, VALKEY, Arena
+from tests.worlds.otlp_sink import OtlpSink
 
 pytestmark = pytest.mark.faults
 
 
-def test_killed_worker_is_replaced_and_text_is_whole(arena: Arena, reader: Reader, steady_provider: FakeProvider):
+def turn_in_its_trace(arena: Arena, collector: OtlpSink, battle: dict[str, Any]) -> Any:
+    """Wait for the trace of a battle; return its turn, which hangs on the request with its calls and answers."""
+    [(trace,)] = arena.query(
+        "SELECT trace FROM battles_turn AS turn JOIN battles_battle AS battle ON battle.id = turn.battle_id "
+        "WHERE battle.public_id = %s",
+        battle["id"],
+    )
+    spans = collector.wait_for(trace[3:35], POST=1, start=1, turn=1, chat=2, store=2)
+    [request, start, turn] = [next(s for s in spans if s.name.startswith(name)) for name in ("POST", "start", "turn")]
+    assert (start.parent, turn.parent) == (request.id, start.id)
+    assert [s.parent for s in spans if s.name.startswith(("chat", "store"))] == [turn.id] * 4
+    return turn
+
+
+def test_killed_worker_is_replaced_and_text_is_whole(
+    arena: Arena, reader: Reader, steady_provider: FakeProvider, collector: OtlpSink
+):
     battle = reader.start_battle(HALTED)
     events = reader.follow(battle["stream_url"])
     assert "text" in (name for _, name, _ in events)
@@ -33,6 +51,7 @@ def test_killed_worker_is_replaced_and_text_is_whole(arena: Arena, reader: Reade
     assert seen[-1] == "end"
     assert "reset" in seen
     assert texts(wait_until_answered(reader, battle)) == complete_texts(HALTED)
+    assert turn_in_its_trace(arena, collector, battle).attributes["arena.attempt"] == 2
 
 
 def test_stopped_worker_requeues_its_answer(arena: Arena, reader: Reader, steady_provider: FakeProvider):
@@ -60,7 +79,9 @@ def test_killed_valkey_loses_no_text_and_no_vote(arena: Arena, reader: Reader, s
     assert reader.battle(earlier["id"])["vote"]["choice"] == "left"
 
 
-def test_flushed_valkey_loses_no_text_and_ends_streams(arena: Arena, reader: Reader, steady_provider: FakeProvider):
+def test_flushed_valkey_loses_no_text_and_ends_streams(
+    arena: Arena, reader: Reader, steady_provider: FakeProvider, collector: OtlpSink
+):
     battle, waiting = reader.start_battle(HALTED), reader.start_battle(HALTED)
     events = reader.follow(battle["stream_url"])
     next(events)
@@ -69,6 +90,7 @@ def test_flushed_valkey_loses_no_text_and_ends_streams(arena: Arena, reader: Rea
     assert [name for _, name, _ in events][-1] == "end"
     for each in (battle, waiting):
         assert texts(wait_until_answered(reader, each)) == complete_texts(HALTED)
+        assert turn_in_its_trace(arena, collector, each).attributes["arena.attempt"] == 1
 
 
 def kill_twice(arena: Arena, program: str) -> None:

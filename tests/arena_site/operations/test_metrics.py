@@ -85,6 +85,7 @@ def test_battle_appears_in_metrics(fake_provider: FakeProvider, reader: Reader, 
         == samples["arena_request_duration_seconds_count", ("api",)]
     )
     assert samples["arena_streams", ()] == 0
+    assert samples["arena_spans_dropped_total", ()] == 0
     assert samples["arena_up", ("postgresql",)] == samples["arena_up", ("valkey",)] == 1
 
 

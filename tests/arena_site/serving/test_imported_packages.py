@@ -8,6 +8,8 @@ import pytest
 pytestmark = pytest.mark.processes
 WEB = "import arena_site.asgi; from django.urls import get_resolver; get_resolver().url_patterns"
 WORKER = "from arena_site.celery import app; app.loader.import_default_modules()"
+# redis imports opentelemetry's metrics wherever they are installed.
+TRACES = {"opentelemetry.sdk.trace", "opentelemetry.exporter"}
 LOADED = "import sys; print(*sorted({!r} & set(sys.modules)))"
 
 
@@ -16,9 +18,18 @@ LOADED = "import sys; print(*sorted({!r} & set(sys.modules)))"
     [
         (
             WEB,
-            {"plotly", "fontTools", "ziamath", "scipy", "openai", "drf_spectacular.openapi", "drf_spectacular_sidecar"},
+            {
+                "plotly",
+                "fontTools",
+                "ziamath",
+                "scipy",
+                "openai",
+                "drf_spectacular.openapi",
+                "drf_spectacular_sidecar",
+                *TRACES,
+            },
         ),
-        (WORKER, {"plotly", "scipy", "openai", "leaderboard.views"}),
+        (WORKER, {"plotly", "scipy", "openai", "leaderboard.views", *TRACES}),
     ],
     ids=["web", "worker"],
 )
