@@ -47,7 +47,7 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = [
             "name", "base_url", "kind", "needs_key", "api_key_env", "connect_s", "first_s", "idle_s", "total_s",
             "finish_reason_required", "calls_at_once", "daily_budget", "passed_names", "fetches_media",
-            "server_tool_prices",
+            "server_tool_prices", "sends_trace",
         ]  # fmt: skip
         help_texts = {
             "base_url": _("An OpenAI-compatible endpoint, such as https://api.openai.com/v1."),
@@ -66,6 +66,10 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
             "server_tool_prices": _(
                 "US dollars that a call may cost more if its caller allows the tool, by its type:"
                 ' {"web_search": 0.03}. Other tools that the provider runs itself are not passed on.'
+            ),
+            "sends_trace": _(
+                "While traces are on, its requests have the header traceparent: only for servers of your own."
+                " It tells which two calls belong to one battle."
             ),
             "connect_s": _("Deadlines in seconds. Empty: the site's own."),
         }

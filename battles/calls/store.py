@@ -168,7 +168,7 @@ def _build_request(plan: PlannedCall) -> tuple[ChatRequest, FailureCode | None]:
         kept=repairs.kept_parameters(plan.model) if is_contest else frozenset(),
         context_tokens=plan.model.context_length or 0,
         reasoning_back=provider.dialect.reasoning_back(plan.model.upstream_name),
-        allows_private=provider.allows_private,
+        allows_private=provider.allows_private, sends_trace=provider.sends_trace,
     )  # fmt: skip
     request = apply_all(provider.dialect.forms, request)
     if plan.is_repaired:

@@ -48,6 +48,7 @@ class ProviderAdmin(DiscoverAdmin, OwnedAdmin):
             _("Other software"),
             {"classes": ["collapse"], "fields": ["passed_names", "fetches_media", "server_tool_prices"]},
         ),
+        (_("Traces"), {"classes": ["collapse"], "fields": ["sends_trace"]}),
     ]
 
     def add_view(

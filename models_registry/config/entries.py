@@ -50,6 +50,7 @@ class ProviderKeys(msgspec.Struct):
     passed_names: list[Text] | None = None
     fetches_media: bool | None = None
     server_tool_prices: dict[str, Number] | None = None
+    sends_trace: bool | None = None
 
 
 class DeadlineKeys(msgspec.Struct, forbid_unknown_fields=True):

@@ -106,6 +106,7 @@ def _as_entry(model: LanguageModel) -> dict[str, Any]:
         "price": price and {"input": _number(price.input_per_million), "output": _number(price.output_per_million)},
         "daily_budget": None if provider.daily_budget is None else _number(provider.daily_budget),
         "fetches_media": provider.fetches_media or None,
+        "sends_trace": provider.sends_trace or None,
         "finish_reason_required": None if provider.finish_reason_required else False,
         "hide_setup": profile_of(model.pk).hides_setup or None,
         "size_b": None if model.size_b is None else _number(model.size_b),

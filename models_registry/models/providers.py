@@ -79,6 +79,7 @@ class Provider(models.Model):
     server_tool_prices = models.JSONField(
         _("prices of its own tools"), default=dict, db_default={}, blank=True, validators=[validate_tool_prices]
     )
+    sends_trace = models.BooleanField(_("receives the trace's id"), default=False, db_default=False)
     # Set for servers without a key by the probes of models_registry.health.reachability.
     is_answering = models.BooleanField(_("answers"), default=False, editable=False)
     # The last answer: None until a server has answered once.

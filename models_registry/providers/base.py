@@ -132,6 +132,7 @@ class ChatRequest:
     # How the reasoning in `messages` is sent; None: not at all.
     reasoning_back: ReasoningBack | None = None
     allows_private: bool | None = None
+    sends_trace: bool = False  # with the header traceparent, while traces are on
 
     @cached_property
     def size(self) -> MessagesSize:

@@ -17,6 +17,7 @@ from aiohttp import ClientResponseError, ClientSession
 from openai import AsyncOpenAI, DefaultAioHttpClient
 from openai._vendor.httpx_aiohttp.transport import AiohttpResponseStream, AiohttpTransport
 
+from common import tracing
 from models_registry.providers import connections, refusals, repairs
 from models_registry.providers.base import (
     ChatRequest,
@@ -130,6 +131,8 @@ class OpenAICompatible:
     async def _call(self, request: ChatRequest, answer: AnswerReader) -> None:
         # Not by the SDK's method, which took half of a call's CPU: docs/adr/0059.
         url, headers = self._endpoint(request.base_url, request.key or "none")
+        if request.sends_trace and (place := tracing.current_traceparent()):
+            headers = headers | {"traceparent": place}
         body = {"model": request.model, "stream": True, **request.parameters, "messages": sent_messages(request)}
         timeout = httpx2.Timeout(None, connect=request.deadlines["connect"])
         response = await self._client(request.allows_private).send(

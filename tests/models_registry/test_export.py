@@ -27,7 +27,7 @@ def make_everything() -> LanguageModel:
         name="Company server", base_url="https://llm.example.com/v1", kind="vllm", api_key_env="COMPANY_KEY",
         needs_key=True, connect_s=2, first_s=60.5, idle_s=20, total_s=600, finish_reason_required=False,
         calls_at_once=8, daily_budget=Decimal("12.5"), passed_names=["vendor_flag"], fetches_media=True,
-        server_tool_prices={"web_search": 0.03},
+        server_tool_prices={"web_search": 0.03}, sends_trace=True,
     )  # fmt: skip
     provider.store_key(KEY)
     provider.save()
