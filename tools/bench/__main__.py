@@ -30,6 +30,7 @@ from tools.bench import (  # noqa: E402
     route,
     scenarios,
     teams,
+    traces,
 )
 from tools.bench.arena import Bench  # noqa: E402
 from tools.bench.capacity.fastchat import fastchat  # noqa: E402
@@ -49,6 +50,7 @@ SCENARIOS = {
     "reviews": reviews.reviews,
     "people-first": benchmark_runs.people_first,
     "route": route.route,
+    "traces": traces.traces,
     "soak": scenarios.soak,
     "rest": scenarios.rest,
     "votes": scenarios.votes,
@@ -64,7 +66,18 @@ SCENARIOS = {
     "fastchat": fastchat,
     "numbering": numbering,
 }
-NAMED_ONLY = {"rest", "soak", "route", "aggregation", "peers", "promptfoo-scores", "capacity", "fastchat", "numbering"}
+NAMED_ONLY = {
+    "rest",
+    "soak",
+    "traces",
+    "route",
+    "aggregation",
+    "peers",
+    "promptfoo-scores",
+    "capacity",
+    "fastchat",
+    "numbering",
+}
 DEFAULT_SCENARIOS = [name for name in SCENARIOS if name not in NAMED_ONLY]
 
 
