@@ -27,7 +27,7 @@ PATH = re.compile(
     r"(?:[\w.-]+/)+(?:[\w.-]+\.(?:py|md|yaml|yml|txt|json|html|sh|toml))?|[\w-]+\.(?:py|yaml|toml|example)"
 )
 VARIABLE = re.compile(
-    r"(?<![A-Z_])(?:ARENA|POSTGRES|OLLAMA|DATABASE|REDIS|SECRET|EMAIL|COMPOSE|VALKEY)_[A-Z0-9_…]*[A-Z0-9…]"
+    r"(?<![A-Z_])(?:ARENA|POSTGRES|OLLAMA|DATABASE|REDIS|SECRET|EMAIL|COMPOSE|VALKEY|OTEL)_[A-Z0-9_…]*[A-Z0-9…]"
 )
 
 

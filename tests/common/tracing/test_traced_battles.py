@@ -54,7 +54,8 @@ def test_battle_is_one_trace_with_its_attempts(site: str, traced: OtlpSink, fake
     assert call.attributes == {
         "gen_ai.operation.name": "chat", "gen_ai.provider.name": "other", "gen_ai.request.model": "honest",
         "gen_ai.request.max_tokens": 300, "gen_ai.request.temperature": 0.5,
-        "gen_ai.response.finish_reasons": ["stop"], "gen_ai.usage.input_tokens": 5, "gen_ai.usage.output_tokens": 5,
+        "gen_ai.response.finish_reasons": ["stop"], "gen_ai.response.id": "r-1",
+        "gen_ai.usage.input_tokens": 7, "gen_ai.usage.output_tokens": 5,
         "arena.side": "left", "arena.mode": "blind", "arena.origin": "draw",
     }  # fmt: skip
     assert not any("traceparent" in headers for headers in fake_provider.headers)
