@@ -15,7 +15,7 @@ from models_registry.providers.kinds import CAPS
 logger = logging.getLogger(__name__)
 
 # Ids of servers; anything else that a server sends as one may be a text.
-_ID = re.compile(r"[\w.:/=+-]{1,100}", re.ASCII)
+_ID = re.compile(r"(?=\D*\d)[\w.:/=+-]{1,100}", re.ASCII)
 
 
 def begin_span(call: PreparedCall, facts: Mapping[Attribute, str]) -> Span:

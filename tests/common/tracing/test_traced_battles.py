@@ -5,17 +5,22 @@ from typing import Any
 import httpx2
 import pytest
 
-from battles.models import Turn, Vote
+from battles import actions
+from battles.errors import AlreadyVoted
+from battles.models import Call, Turn, Vote
+from common import tracing
 from common.tracing import pipeline
 from models_registry.models import Provider
 from tests import make
 from tests.fake_provider import FakeProvider
 from tests.gateway.software import issue_token
+from tests.leaderboard.tally_checks import aggregate
 from tests.site import Reader
 from tests.waiting import wait_for
 from tests.worlds.otlp_sink import OtlpSink, ReceivedSpan
 
 pytestmark = pytest.mark.django_db(transaction=True)
+PARENT = f"00-{7:032x}-{9:016x}-01"
 PROMPT = "canaryprompt of the person's words"
 KEY = "sk-canary-of-a-provider-0123456789"
 
@@ -58,7 +63,29 @@ def test_battle_is_one_trace_with_its_attempts(site: str, traced: OtlpSink, fake
         "gen_ai.usage.input_tokens": 7, "gen_ai.usage.output_tokens": 5,
         "arena.side": "left", "arena.mode": "blind", "arena.origin": "draw",
     }  # fmt: skip
+    stored = Call.objects.get(answer__side__position="left")
+    assert (stored.prompt_tokens, stored.completion_tokens, round(first_s * 1000)) == (7, 5, stored.first_token_ms)
     assert not any("traceparent" in headers for headers in fake_provider.headers)
+
+
+def test_follow_up_vote_and_aggregation_are_traced(traced: OtlpSink):
+    actor = make.member()
+    battle = make.answered_battle(make.model(), make.model(), actor=actor)
+    with tracing.span("request", parent=PARENT) as request:
+        turn = actions.follow_up(actor=actor, battle=battle, prompt="more")
+    assert turn.trace == str(request.place)
+    make.complete_answers(battle)
+    actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
+    with pytest.raises(AlreadyVoted):
+        actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
+    aggregate()
+    wait_for(lambda: len(named(traced.spans, "cast vote")) == 2 and named(traced.spans, "aggregate"))
+    cast, refused = named(traced.spans, "cast vote")
+    person = {"enduser.id": pipeline.pseudonym(actor.key)}
+    assert cast.attributes == {**person, "arena.mode": "blind", "arena.origin": "draw"}
+    assert refused.attributes == {**person, "error.type": "already_voted"}
+    actions.delete_session(battle.session)
+    assert set(Turn.objects.values_list("trace", flat=True)) == {""}
 
 
 def test_nothing_that_anyone_wrote_reaches_the_collector(site: str, traced: OtlpSink, fake_provider: FakeProvider):
@@ -104,7 +131,7 @@ def test_answer_of_gateway_is_one_trace(site: str, traced: OtlpSink, fake_provid
 
 
 def test_traceparent_is_believed_from_trusted_proxies_only(site: str, traced: OtlpSink, settings: Any):
-    given = {"traceparent": f"00-{7:032x}-{9:016x}-01"}
+    given = {"traceparent": PARENT}
     httpx2.get(f"{site}/api/v1/models/", headers=given)
     settings.ARENA_TRUSTED_PROXIES = ["127.0.0.1/32"]
     httpx2.get(f"{site}/api/v1/models/", headers=given)
