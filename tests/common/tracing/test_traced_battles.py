@@ -140,12 +140,14 @@ def test_traceparent_is_believed_from_trusted_proxies_only(site: str, traced: Ot
     assert len(traced.spans) == 2
 
 
-@pytest.mark.parametrize("behaviour", ["refusing", "slow", "hanging"])
+@pytest.mark.parametrize("behaviour", ["absent", "refusing", "slow", "hanging"])
 def test_battle_is_answered_without_the_collector(
     site: str, traced: OtlpSink, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch, behaviour: str
 ):
     monkeypatch.setattr(pipeline, "SHUTDOWN_TIMEOUT_S", 0.05)
     traced.behaviour = behaviour
+    if behaviour == "absent":
+        traced.stop()
     for _ in range(2):
         make.model("honest", at=fake_provider.base_url)
     reader = Reader(site)
