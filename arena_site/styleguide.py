@@ -40,6 +40,7 @@ NUMBERS: JsonObject = {
     "total_ms": 6301,
     "cost": "0.00031",
     "reasoning_tokens": 48,
+    "energy": {"wh_low": 0.0412, "wh_high": 0.1049, "co2e_g_low": 0.021, "co2e_g_high": 0.053},
 }
 NO_NUMBERS: JsonObject = dict.fromkeys(NUMBERS)
 

@@ -2,7 +2,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from battles.auto.payload_types import BattleDecisionPayload
 from common.payload_types import Moment
-from models_registry.payload_types import ModelPayload
+from models_registry.payload_types import EnergyPayload, ModelPayload
 from uploads.payload_types import UploadKind
 
 SideName = Literal["left", "right", "1", "2", "3", "4", "5", "6"]
@@ -33,6 +33,7 @@ class AnswerPayload(TypedDict):
     first_token_ms: NotRequired[int | None]
     total_ms: NotRequired[int | None]
     finish: NotRequired[str | None]
+    energy: NotRequired[EnergyPayload | None]
     stars: NotRequired[int | None]
 
 
@@ -166,6 +167,7 @@ class SharedAnswerPayload(TypedDict):
     first_token_ms: int | None
     total_ms: int | None
     finish: str | None
+    energy: EnergyPayload | None
 
 
 class SharedTurnPayload(TypedDict):
@@ -290,6 +292,7 @@ class ExportedAnswerPayload(TypedDict):
     completion_tokens: int | None
     reasoning_tokens: int | None
     cost: str | None
+    energy: EnergyPayload | None
     stars: int | None
 
 

@@ -35,7 +35,9 @@ from battles.payload_types import (
 )
 from battles.streaming.protocol import DEFAULT_SIDES, Format, TurnToken
 from common.text.money import plain_decimal
+from models_registry.energy.estimates import energy_of_answer
 from models_registry.health.failure_messages import failure_message
+from models_registry.models import LanguageModel
 from models_registry.payloads import model_summary
 
 # The cause of a failure is hidden before the vote, because refusals differ between providers.
@@ -163,7 +165,7 @@ def _turn_payload(turn: Turn, battle: Battle, sides: dict[int, Side], *, is_reve
         "context_from": turn.context_from,
         "warnings": [gettext(category) for category in turn.warnings],
         "answers": [
-            _answer_payload(answer, sides[answer.side_id].position, turn, battle, is_revealed=is_revealed)
+            _answer_payload(answer, sides[answer.side_id], turn, battle, is_revealed=is_revealed)
             for answer in turn.answers.all()
         ],
     }
@@ -179,14 +181,14 @@ def _file_payload(file: AttachedFile) -> AttachedFilePayload:
     }
 
 
-def _answer_payload(answer: Answer, position: str, turn: Turn, battle: Battle, *, is_revealed: bool) -> AnswerPayload:
+def _answer_payload(answer: Answer, side: Side, turn: Turn, battle: Battle, *, is_revealed: bool) -> AnswerPayload:
     # A stored side reads as unfinished at equal pace: otherwise the faster one would be known.
     is_held_back = settings.ARENA_EQUAL_PACE and battle.is_blind and turn.is_live and not turn.regenerated
     is_unfinished = is_held_back or answer.state == Answer.State.QUEUED
     is_streaming = is_unfinished and turn.state == Turn.State.ANSWERING
     has_failed = answer.state == Answer.State.FAILED and not is_unfinished
     payload: AnswerPayload = {
-        "side": cast(SideName, position),
+        "side": cast(SideName, side.position),
         "state": "streaming" if is_streaming else "queued" if is_unfinished else cast(AnswerState, answer.state),
         "text": "" if is_unfinished else answer.text,
         "html": "" if is_unfinished else answer.html,
@@ -194,13 +196,13 @@ def _answer_payload(answer: Answer, position: str, turn: Turn, battle: Battle, *
         "error_message": str(NEUTRAL_MESSAGE) if has_failed else "",
     }
     if is_revealed:
-        _add_revealed_fields(payload, answer, None if battle.is_review else answer.call)
+        _add_revealed_fields(payload, answer, side.model, None if battle.is_review else answer.call)
     if battle.mode == Battle.Mode.COMPARE:
         payload["stars"] = answer.stars
     return payload
 
 
-def _add_revealed_fields(payload: AnswerPayload, answer: Answer, call: Call | None) -> None:
+def _add_revealed_fields(payload: AnswerPayload, answer: Answer, model: LanguageModel, call: Call | None) -> None:
     """call: whose tokens, times and cost are the person's; of a review they are those of another's run."""
     payload |= {
         "id": answer.public_id,
@@ -214,6 +216,7 @@ def _add_revealed_fields(payload: AnswerPayload, answer: Answer, call: Call | No
         "first_token_ms": call.first_token_ms if call else None,
         "total_ms": call.total_ms if call else None,
         "finish": (answer.call.finish_reason or None) if answer.call else None,
+        "energy": energy_of_answer(model, call.completion_tokens, call.total_ms) if call else None,
     }
 
 

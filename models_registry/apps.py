@@ -8,3 +8,4 @@ class ModelsRegistryConfig(AppConfig):
 
     def ready(self) -> None:
         from models_registry import drawable_cache  # noqa: F401 (connects its receivers)
+        from models_registry.energy import checks  # noqa: F401 (registers them)

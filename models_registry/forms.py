@@ -1,4 +1,5 @@
 import hashlib
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
 from common.network_zones import zone_of_url
+from models_registry.energy.names import find_known
 from models_registry.models import LOCAL_MODEL_ENDPOINT, LanguageModel, ModelIcon, Provider
 from models_registry.profiles import Profile, change_profile, profile_of
 from models_registry.providers.addresses import is_allowed
@@ -128,7 +130,7 @@ class PickForm(forms.Form):
 
 
 # Fields of LanguageModelForm that are no columns of the model.
-OWN_FIELDS = {"make_version", "hides_setup", "icon_file", "remove_icon"}
+OWN_FIELDS = {"make_version", "hides_setup", "icon_file", "remove_icon", "active_b", "energy_name"}
 
 
 class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -142,6 +144,18 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
     hides_setup = forms.BooleanField(
         label=_("Hide what it is sent"), required=False,
         help_text=_("The upstream name, system prompt and parameters of this version are not published."),
+    )  # fmt: skip
+    active_b = forms.DecimalField(
+        label=_("Active parameters, billions"), required=False, max_digits=9, decimal_places=3,
+        min_value=Decimal("0.001"),
+        help_text=_(
+            "For the estimate of energy: all parameters of a dense model, those used for each token of a mixture of "
+            "experts. Empty: by the upstream name, if its size is known and it does not run on a server of your own."
+        ),
+    )  # fmt: skip
+    energy_name = forms.CharField(
+        label=_("Name for energy"), required=False, max_length=200,
+        help_text=_("A model’s usual name, for example gpt-4o-mini, where the upstream name is another one."),
     )  # fmt: skip
     icon_file = forms.FileField(
         label=_("New icon"), required=False,
@@ -170,6 +184,7 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         self.profile = profile_of(self.instance.pk) if self.instance.pk else Profile()
         self.initial["hides_setup"] = self.profile.hides_setup
+        self.initial["active_b"], self.initial["energy_name"] = self.profile.active_b, self.profile.energy_name
         if "provider" in self.fields:
             self.fields["provider"].queryset = Provider.of_every_owner.filter(team=self.instance.team_id)  # type: ignore[attr-defined]
         if "slug" in self.fields:  # a slug is also the family's name, and versions append “-v2”
@@ -188,6 +203,12 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
             raise self.instance.unique_error_message(LanguageModel, ("slug",))
         return slug
 
+    def clean_energy_name(self) -> str:
+        name: str = self.cleaned_data["energy_name"]
+        if name and find_known(name) is None:
+            raise ValidationError(_("The size of no model of this name is known. Enter the active parameters instead."))
+        return name
+
     def clean_icon_file(self) -> bytes | None:
         file = self.cleaned_data["icon_file"]
         return _read_icon(file) if file else None
@@ -205,7 +226,8 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
         icon = None if self.cleaned_data["remove_icon"] else self.profile.icon
         if content := self.cleaned_data["icon_file"]:
             icon = _store_icon(content).pk
-        change_profile(model.pk, Profile(self.cleaned_data["hides_setup"], icon))
+        energy = self.cleaned_data["active_b"], self.cleaned_data["energy_name"]
+        change_profile(model.pk, Profile(self.cleaned_data["hides_setup"], icon, *energy))
 
     def _changes_behaviour(self, cleaned: dict[str, Any]) -> bool:
         names = (name.removesuffix("_id") for name in LanguageModel.BEHAVIOUR)

@@ -14,9 +14,18 @@ class SpentPayload(TypedDict):
     percent: int | None
 
 
+class EnergyPayload(TypedDict):
+    """Estimated electricity in watt-hours and emissions in grams of CO₂ equivalent, as ranges."""
+
+    wh_low: float
+    wh_high: float
+    co2e_g_low: float
+    co2e_g_high: float
+
+
 class ModelPayload(TypedDict):
     """A language model. `id` is its slug; prices are US dollars per million tokens, null while unknown; `icon` is the
-    address of a square PNG."""
+    address of a square PNG; `energy` is that of an answer of 1,000 tokens, null if its size is unknown."""
 
     id: str
     name: str
@@ -32,6 +41,7 @@ class ModelPayload(TypedDict):
     version: int | None
     size_b: float | None
     icon: str | None
+    energy: EnergyPayload | None
 
 
 class PricePayload(TypedDict):

@@ -8,6 +8,7 @@ from typing import cast
 from django.urls import reverse
 
 from common.text.money import plain_decimal
+from models_registry.energy.estimates import energy_of_model
 from models_registry.models import LanguageModel, Price
 from models_registry.payload_types import (
     LicenseKind,
@@ -42,6 +43,7 @@ def model_summary(model: LanguageModel, *, prices: Mapping[int, Price] | None = 
         "version": model.version,
         "size_b": None if model.size_b is None else float(model.size_b),
         "icon": model_icon_url(model.pk),
+        "energy": energy_of_model(model),
     }
 
 

@@ -23,6 +23,8 @@ ARENA_PAIR_WEIGHTS = env.str("ARENA_PAIR_WEIGHTS", default="battles.prompting.pa
 ARENA_ROUTER = env.str("ARENA_ROUTER", default="routing.deciding.policy.decide")
 # Names of entry points of installed packages (docs/benchmarks.md, "Plug-ins").
 ARENA_PLUGINS = env.list("ARENA_PLUGINS", default=[])
+# Whose electricity emissions are estimated with: three letters of ISO 3166, or WOR.
+ARENA_ELECTRICITY_ZONE = env.str("ARENA_ELECTRICITY_ZONE", default="WOR").upper()
 ARENA_EQUAL_PACE = env.bool("ARENA_EQUAL_PACE", default=False)
 ARENA_LOCAL_MODEL_URL = env.str("ARENA_LOCAL_MODEL_URL", default="")
 ARENA_ANSWER_CONCURRENCY = env.int("ARENA_ANSWER_CONCURRENCY", default=100)

@@ -88,6 +88,7 @@ def _answer_facts(turn: int, answer: ExportableAnswer, *, is_revealed: bool) -> 
         "completion_tokens": answer.get("completion_tokens"),
         "reasoning_tokens": answer.get("reasoning_tokens"),
         "cost": answer.get("cost"),
+        "energy": answer.get("energy"),
         "stars": answer.get("stars"),
     }
 

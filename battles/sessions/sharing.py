@@ -89,6 +89,7 @@ def _answer_payload(answer: AnswerPayload) -> SharedAnswerPayload:
         "first_token_ms": answer["first_token_ms"],
         "total_ms": answer["total_ms"],
         "finish": answer["finish"],
+        "energy": answer["energy"],
     }
 
 

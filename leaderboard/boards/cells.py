@@ -10,6 +10,7 @@ from common.text.money import dollars
 from leaderboard.boards.standings import model_label
 from leaderboard.payload_types import ResultPayload
 from models_registry.payloads import licence_label
+from models_registry.templatetags.energy import watt_hours
 from models_registry.templatetags.model_cards import model_icon
 
 UNKNOWN = "–"
@@ -88,6 +89,11 @@ def price_cell(line: Line) -> str:
     if model["price_input"] is None or model["price_output"] is None:
         return UNKNOWN
     return f"{dollars(model['price_input'])} / {dollars(model['price_output'])}"
+
+
+def energy_cell(line: Line) -> str:
+    energy = line.result["model"]["energy"]
+    return UNKNOWN if energy is None else watt_hours(energy)
 
 
 def first_token_cell(line: Line) -> str:

@@ -114,6 +114,12 @@ COLUMNS = (
         explanation=_("The terms under which the model may be used."),
         first="asc", fields=("license", "license_kind", "status"), fields_place=1, is_optional=True,
     ),
+    Column(
+        "energy", _("Energy"), cells.energy_cell,
+        explanation=_("Electricity for an answer of 1,000 tokens: estimated from the model’s size, not measured."),
+        first="asc", fields=("energy_wh_low", "energy_wh_high", "co2e_g_low", "co2e_g_high"), fields_place=4,
+        is_optional=True,
+    ),
 )  # fmt: skip
 
 SORTS = tuple(key for column in COLUMNS for key in (*((column.name,) if column.first else ()), *column.more_sorts))

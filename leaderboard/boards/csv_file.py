@@ -22,5 +22,7 @@ def results_as_csv(board: LeaderboardPayload) -> str:
     writer.writeheader()
     for line in board["results"]:
         cells: dict[str, object] = {**line["model"], **line, "model": line["model"]["id"], "judges": board["judges"]}
+        if (energy := line["model"]["energy"]) is not None:
+            cells |= energy | {"energy_wh_low": energy["wh_low"], "energy_wh_high": energy["wh_high"]}
         writer.writerow({name: escape_formula(value) for name, value in cells.items()})
     return text.getvalue()

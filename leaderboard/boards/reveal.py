@@ -12,7 +12,9 @@ from leaderboard.counting.live_elo import LEFT_SHARE
 from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing
 from leaderboard.models.elo_settings import elo_settings
 from leaderboard.rating import elo
+from models_registry.energy.estimates import sum_of
 from models_registry.models import LanguageModel
+from models_registry.payload_types import EnergyPayload
 
 
 class PlaceNumbers(TypedDict):
@@ -30,6 +32,7 @@ class AnswerTotals(TypedDict):
     tokens: int | None
     first_ms: int | None
     total_ms: int | None
+    energy: EnergyPayload | None
 
 
 class SidePlace(PlaceNumbers):
@@ -167,6 +170,7 @@ def answer_totals(side: str, battle: BattlePayload) -> AnswerTotals:
         "tokens": _sum_of(answers, "completion_tokens"),
         "first_ms": answers[0]["first_token_ms"],
         "total_ms": _sum_of(answers, "total_ms"),
+        "energy": sum_of([energy for answer in answers if (energy := answer["energy"]) is not None]),
     }
 
 

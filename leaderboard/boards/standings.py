@@ -59,6 +59,7 @@ def contestant_summary(contestant: Contestant, *, prices: Mapping[int, Price]) -
         "abilities": [],
         "size_b": None,
         "icon": None,
+        "energy": None,
     }
 
 
@@ -166,5 +167,8 @@ def _sort_key(line: ResultPayload, sort_by: str) -> Decimal | str | float | None
     if sort_by == "price":  # per million output tokens
         price = line["model"]["price_output"]
         return None if price is None else Decimal(price)
+    if sort_by == "energy":
+        energy = line["model"]["energy"]
+        return None if energy is None else energy["wh_low"] + energy["wh_high"]
     value = cast("dict[str, str | float | None]", {**line["model"], **line})[sort_by]
     return value.lower() or None if isinstance(value, str) else value

@@ -93,8 +93,8 @@ class LanguageModelAdmin(HealthAdmin, OwnedAdmin):
                 _("About it"),
                 {
                     "fields": [
-                        "organization", "license", "license_kind", "size_b", "context_length", "abilities", "aliases",
-                        *icon, "icon_file", *remove_icon,
+                        "organization", "license", "license_kind", "size_b", "active_b", "energy_name",
+                        "context_length", "abilities", "aliases", *icon, "icon_file", *remove_icon,
                     ]
                 },
             ),

@@ -13,7 +13,8 @@ from django.core.exceptions import ValidationError
 from msgspec import field
 
 from models_registry.config.yaml_lines import ConfigRefused, Problem, read_entries
-from models_registry.models import LanguageModel, Price, Provider
+from models_registry.energy.names import find_known
+from models_registry.models import LanguageModel, ModelProfile, Price, Provider
 from models_registry.providers.kinds import ProviderKind
 
 Text = Annotated[str, msgspec.Meta(pattern=r"^[^\x00\ud800-\udfff]*\Z")]  # as common.text.storable.has_unstorable
@@ -76,7 +77,10 @@ class OtherKeys(msgspec.Struct):
     license_name: Text = ""
     deadlines: DeadlineKeys = field(default_factory=DeadlineKeys)
     price: PriceKeys | None = None
-    hide_setup: bool | None = None  # None: a model keeps its switch
+    # None: a model keeps its switch and figures.
+    hide_setup: bool | None = None
+    active_b: Number | None = None
+    energy_name: Text | None = None
 
 
 def fields_by_key(struct: type[msgspec.Struct]) -> dict[str, str]:
@@ -117,6 +121,8 @@ class ModelEntry:
     fields: dict[str, Any]
     price: Price | None
     hides_setup: bool | None
+    active_b: Decimal | None
+    energy_name: str | None
 
 
 def check_file(text: str) -> list[ModelEntry]:
@@ -194,6 +200,8 @@ def _entry(line: int, values: dict[str, Any]) -> ModelEntry:
         fields=fields,
         price=Price(**{name: Decimal(str(amount)) for name, amount in prices.items()}) if prices else None,
         hides_setup=keys.hide_setup,
+        active_b=None if keys.active_b is None else Decimal(str(keys.active_b)),
+        energy_name=keys.energy_name,
     )
 
 
@@ -203,9 +211,10 @@ def _field_problems(entry: ModelEntry, values: dict[str, Any]) -> Iterator[tuple
     if name and license not in (None, OPEN, PROPRIETARY, UNKNOWN, name):
         yield "license_name", f"The licence is already named “{license}” above."
     provider = Provider(**{"name": "?", **entry.provider}, base_url=entry.base_url, api_key_env=entry.api_key_env)
-    rows: list[tuple[LanguageModel | Provider | Price | None, type[msgspec.Struct], str]] = [
+    rows: list[tuple[LanguageModel | Provider | ModelProfile | Price | None, type[msgspec.Struct], str]] = [
         (LanguageModel(family=entry.id, **entry.fields), ModelKeys, ""),
         (provider, ProviderKeys, ""),
+        (ModelProfile(active_b=entry.active_b, energy_name=entry.energy_name or ""), OtherKeys, ""),
         (entry.price, PriceKeys, "price."),
     ]
     for row, keys, table in rows:
@@ -214,10 +223,12 @@ def _field_problems(entry: ModelEntry, values: dict[str, Any]) -> Iterator[tuple
         path_of = {field: f"{table}{key}" for key, field in fields_by_key(keys).items()} | {"family": "id"}
         path_of |= {field: f"deadlines.{key}" for key, field in fields_by_key(DeadlineKeys).items()}
         try:
-            row.clean_fields(exclude={"provider", "model"})
+            row.clean_fields(exclude={"provider", "model", "icon"})
         except ValidationError as error:
             for field_name, sentences in error.message_dict.items():
                 yield from ((path_of.get(field_name, field_name), sentence) for sentence in sentences)
+    if entry.energy_name and find_known(entry.energy_name) is None:
+        yield "energy_name", "The size of no model of this name is known. Write active_b instead."
 
 
 def _contradictions(entries: list[ModelEntry]) -> list[Problem]:

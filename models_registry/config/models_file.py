@@ -17,7 +17,7 @@ from models_registry.config.entries import (
 )
 from models_registry.config.yaml_lines import ConfigRefused, Problem
 from models_registry.models import LanguageModel, Provider
-from models_registry.profiles import change_profile, profile_of
+from models_registry.profiles import Profile, change_profile, profile_of
 
 
 @transaction.atomic
@@ -74,9 +74,18 @@ def _import_model(entry: ModelEntry, provider: Provider, current: LanguageModel 
         elif changed:
             changes.append(f"changed {entry.id}: {changed}")
     profile = profile_of(model.pk)
-    if entry.hides_setup not in (None, profile.hides_setup):
-        change_profile(model.pk, profile._replace(hides_setup=bool(entry.hides_setup)))
-        changes.append(f"{entry.id}: what it is sent is {'hidden' if entry.hides_setup else 'public'}")
+    stated = Profile(
+        profile.hides_setup if entry.hides_setup is None else entry.hides_setup,
+        profile.icon,
+        profile.active_b if entry.active_b is None else entry.active_b,
+        profile.energy_name if entry.energy_name is None else entry.energy_name,
+    )
+    if stated != profile:
+        change_profile(model.pk, stated)
+    if stated.hides_setup != profile.hides_setup:
+        changes.append(f"{entry.id}: what it is sent is {'hidden' if stated.hides_setup else 'public'}")
+    if (stated.active_b, stated.energy_name) != (profile.active_b, profile.energy_name):
+        changes.append(f"{entry.id}: its energy is estimated anew")
     price = entry.price
     if price and versions.set_price(model, price.input_per_million, price.output_per_million):
         changes.append(f"{entry.id}: costs {price}")
@@ -91,7 +100,7 @@ def export_models() -> str:
 
 
 def _as_entry(model: LanguageModel) -> dict[str, Any]:
-    provider, price = model.provider, model.price
+    provider, price, profile = model.provider, model.price, profile_of(model.pk)
     license = next(word for word, kind in LICENSE_KINDS.items() if kind == model.license_kind)
     entry = {key: getattr(model, name) for key, name in fields_by_key(ModelKeys).items()}
     entry |= {key: getattr(provider, name) for key, name in fields_by_key(ProviderKeys).items()}
@@ -108,7 +117,9 @@ def _as_entry(model: LanguageModel) -> dict[str, Any]:
         "fetches_media": provider.fetches_media or None,
         "sends_trace": provider.sends_trace or None,
         "finish_reason_required": None if provider.finish_reason_required else False,
-        "hide_setup": profile_of(model.pk).hides_setup or None,
+        "hide_setup": profile.hides_setup or None,
+        "active_b": None if profile.active_b is None else _number(profile.active_b),
+        "energy_name": profile.energy_name,
         "size_b": None if model.size_b is None else _number(model.size_b),
     }
     return {key: value for key, value in entry.items() if value not in (None, "", [], {})}

@@ -1,6 +1,7 @@
 """Callers check the right to manage. Each change is audited; a key never is."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import NamedTuple
 
 from django.db import transaction
@@ -11,6 +12,7 @@ from models_registry import versions
 from models_registry.catalogue import discovery
 from models_registry.health import outcomes
 from models_registry.models import LanguageModel, Price, Provider
+from models_registry.profiles import change_profile, profile_of
 from models_registry.providers.catalogue import Offer
 
 Status = LanguageModel.Status
@@ -68,16 +70,26 @@ def add_named(*, by: User, provider: Provider, upstream_name: str) -> LanguageMo
 
 @transaction.atomic
 def change_model(
-    *, by: User, model: LanguageModel, changes: Mapping[str, object], price: Price | None
+    *,
+    by: User,
+    model: LanguageModel,
+    changes: Mapping[str, object],
+    price: Price | None,
+    energy: tuple[Decimal | None, str],
 ) -> LanguageModel:
-    """Return the changed model: a new version if it has votes and its answers are affected."""
+    """Return the changed model: a new version if it has votes and its answers are affected.
+
+    energy: active_b and energy_name of its profile.
+    """
     changed = versions.revise(model.pk, changes)
     is_priced = price is not None and versions.set_price(changed, price.input_per_million, price.output_per_million)
-    if changes or is_priced:
+    profile = profile_of(changed.pk)
+    stated = profile._replace(active_b=energy[0], energy_name=energy[1])
+    change_profile(changed.pk, stated)
+    if changes or is_priced or stated != profile:
         subject = _subject(model.team, changed)
-        audit.record(
-            by, "change language model", subject, changed=sorted(changes), price=str(price) if is_priced else ""
-        )
+        names = sorted([*changes, *(["energy"] if stated != profile else [])])
+        audit.record(by, "change language model", subject, changed=names, price=str(price) if is_priced else "")
     return changed
 
 

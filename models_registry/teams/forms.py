@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
@@ -74,7 +76,8 @@ class TeamModelForm(LanguageModelForm):
 
     @property
     def has_advanced_errors(self) -> bool:
-        return not self.errors.keys().isdisjoint(("parameters", "weight", "calls_at_once"))
+        advanced = "parameters", "weight", "calls_at_once", "active_b", "energy_name"
+        return not self.errors.keys().isdisjoint(advanced)
 
     def clean_icon_file(self) -> None:
         return None
@@ -89,6 +92,10 @@ class TeamModelForm(LanguageModelForm):
     def changes(self) -> dict[str, object]:
         """Return the changed columns: attribute name → value."""
         return {name: self.cleaned_data[name] for name in self.changed_data if name in self.Meta.fields}
+
+    @property
+    def energy(self) -> tuple[Decimal | None, str]:
+        return self.cleaned_data["active_b"], self.cleaned_data["energy_name"]
 
     @property
     def price(self) -> Price | None:

@@ -201,7 +201,7 @@ def model(request: ActorRequest, slug: str, model_id: int) -> HttpResponse:
     form = TeamModelForm(request.POST or None, instance=_model_or_404(team, model_id))
     if form.is_valid():
         changed = actions.change_model(
-            by=manager, model=_model_or_404(team, model_id), changes=form.changes, price=form.price
+            by=manager, model=_model_or_404(team, model_id), changes=form.changes, price=form.price, energy=form.energy
         )
         messages.success(request, _("Saved."))
         return redirect("team_models:model", slug, changed.pk)

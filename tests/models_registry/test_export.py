@@ -37,7 +37,7 @@ def make_everything() -> LanguageModel:
         abilities=["images", "tools"], system_prompt="Be brief.\nBe kind.", weight=0.5, aliases=["company", "large"],
         parameters={"temperature": 0.5, "stop": ["END"]}, calls_at_once=3, status="paused",
     )  # fmt: skip
-    change_profile(model.pk, Profile(hides_setup=True))
+    change_profile(model.pk, Profile(hides_setup=True, active_b=Decimal("12.5"), energy_name="gpt-4o"))
     versions.set_price(model, Decimal("0.15"), Decimal("2"))
     return model
 

@@ -38,6 +38,7 @@ def test_model_payload_has_documented_fields(client: Client):
         "version": 1,
         "size_b": None,
         "icon": None,
+        "energy": None,
         "provider": "Fake",
         "retired_at": None,
         "prices": [{"input": "0.1", "output": "10", "valid_from": described_time(model.prices.get().valid_from)}],

@@ -19,20 +19,14 @@ LOADED = "import sys; print(*sorted({!r} & set(sys.modules)))"
         (
             WEB,
             {
-                "plotly",
-                "fontTools",
-                "ziamath",
-                "scipy",
-                "openai",
-                "drf_spectacular.openapi",
-                "drf_spectacular_sidecar",
-                *TRACES,
+                "plotly", "fontTools", "ziamath", "scipy", "openai", "ecologits", "drf_spectacular.openapi",
+                "drf_spectacular_sidecar", *TRACES,
             },
         ),
-        (WORKER, {"plotly", "scipy", "openai", "leaderboard.views", *TRACES}),
+        (WORKER, {"plotly", "scipy", "openai", "leaderboard.views", "ecologits", *TRACES}),
     ],
     ids=["web", "worker"],
-)
+)  # fmt: skip
 def test_process_imports_no_rarely_used_package(program: str, packages: set[str]):
     environment = {"DJANGO_SETTINGS_MODULE": "arena_site.settings.test", "PATH": ""}
     command = [sys.executable, "-c", f"{program}; {LOADED.format(packages)}"]

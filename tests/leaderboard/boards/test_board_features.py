@@ -307,7 +307,8 @@ def test_fields_of_csv_keep_their_order():
     assert ",".join(FIELDS) == (
         "rank,rank_best,rank_worst,model,name,organization,license,license_kind,status,score,ci_low,ci_high,"
         "preliminary,votes,wins,losses,ties,both_bad,win_rate,elo,price_input,price_output,median_first_token_ms,"
-        "tier,both_bad_rate,both_bad_low,both_bad_high,judges,agreement_score"
+        "tier,both_bad_rate,both_bad_low,both_bad_high,judges,agreement_score,energy_wh_low,energy_wh_high,co2e_g_low,"
+        "co2e_g_high"
     )
 
 

@@ -11,6 +11,7 @@ from accounts.actor import Actor
 from accounts.models import AuditEntry, Role, Team, User
 from accounts.teams.actions import remove_member, set_role
 from models_registry.models import Catalogue, CatalogueChange, LanguageModel, Provider
+from models_registry.profiles import profile_of
 from tests import make
 from tests.fake_provider import FakeProvider
 
@@ -196,9 +197,10 @@ def test_manager_prices_pauses_and_retires(client: Client, team: Team):
     fields = {"name": "Bertha", "upstream_name": "honest", "weight": "1", "parameters": "{}"}
 
     assert client.post(address, {**fields, "price_input": "1"}).status_code == 422
-    client.post(address, {**fields, "price_input": "1", "price_output": "2.5"})
+    assert client.post(address, {**fields, "energy_name": "no-such-model"}).status_code == 422
+    client.post(address, {**fields, "price_input": "1", "price_output": "2.5", "active_b": "8"})
     model = LanguageModel.of_every_owner.get()
-    assert (model.name, str(model.price)) == ("Bertha", "$1 in, $2.5 out")
+    assert (model.name, str(model.price), profile_of(model.pk).active_b) == ("Bertha", "$1 in, $2.5 out", 8)
     for status in (Status.PAUSED, Status.ACTIVE, Status.RETIRED):
         client.post(f"{address}status/", {"status": status})
         assert LanguageModel.of_every_owner.get().status == status
