@@ -1,13 +1,14 @@
 from typing import Literal, NotRequired, TypedDict
 
 from battles.auto.reasons import ReasonPayload
+from models_registry.payload_types import EnergyPayload
 
 RouteTarget = Literal["model", "arena", "stay", "fallback", "refused"]
 
 
 class AlternativePayload(TypedDict):
     """Model that auto mode considered. `win_chance`: of winning against the others; `good_enough`: that its answer
-    suffices alone; `cost` in US dollars and `first_token_ms` are expected. Null while unknown."""
+    suffices alone; `cost` in US dollars, `first_token_ms` and `energy` are expected. Null while unknown."""
 
     model: str
     name: str
@@ -15,6 +16,7 @@ class AlternativePayload(TypedDict):
     good_enough: float | None
     cost: str | None
     first_token_ms: int | None
+    energy: EnergyPayload | None
 
 
 class RoutePayload(TypedDict):

@@ -80,6 +80,7 @@ def _alternatives(decision: RoutingDecision) -> list[AlternativePayload]:
             "good_enough": candidate["good_enough"],
             "cost": candidate["cost"],
             "first_token_ms": candidate["first_token_ms"],
+            "energy": candidate.get("energy"),  # missing in decisions of earlier releases
         }
         for candidate in considered[:MAX_ALTERNATIVES_SHOWN]
     ]

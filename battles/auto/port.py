@@ -19,6 +19,7 @@ from common.errors import InvalidInput
 from common.payload_types import JsonObject
 from models_registry import drawable_cache
 from models_registry.models import LanguageModel
+from models_registry.payload_types import EnergyPayload
 
 Target = RoutingDecision.Target
 
@@ -97,6 +98,7 @@ class Alternative:
     theta: float | None = None
     sd: float | None = None
     reason_out: str = ""
+    energy: EnergyPayload | None = None
 
     @property
     def as_json(self) -> JsonObject:
@@ -115,6 +117,7 @@ class Alternative:
             "cost": None if self.cost is None else f"{self.cost:f}",
             "first_token_ms": self.first_token_ms,
             "reason_out": self.reason_out,
+            "energy": self.energy,
         }
 
 

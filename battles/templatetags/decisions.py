@@ -11,6 +11,7 @@ from battles.auto.payload_types import AlternativePayload
 from battles.payload_types import BattlePayload
 from battles.templatetags.battles import seconds
 from common.text.money import rounded_dollars
+from models_registry.templatetags.energy import watt_hours
 
 register = template.Library()
 
@@ -23,11 +24,11 @@ class Bar(NamedTuple):
 
 
 class Row(NamedTuple):
-    """bars: chance, price, wait."""
+    """bars: chance, price, wait, and energy unless that of every row is unknown."""
 
     name: str
     is_chosen: bool
-    bars: tuple[Bar, Bar, Bar]
+    bars: list[Bar]
 
 
 @register.simple_tag
@@ -38,21 +39,29 @@ def decision_rows(battle: BattlePayload) -> list[Row]:
     answering = {side["model"]["id"] for side in battle["sides"] or []}
     dearest = _largest(float(each["cost"]) for each in alternatives if each["cost"] is not None)
     slowest = _largest(each["first_token_ms"] or 0 for each in alternatives)
-    return [_row(each, is_chosen=each["model"] in answering, dearest=dearest, slowest=slowest) for each in alternatives]
+    energies = [each["energy"]["wh_high"] for each in alternatives if each["energy"]]
+    hungriest = max(energies, default=None)
+    return [
+        _row(each, is_chosen=each["model"] in answering, dearest=dearest, slowest=slowest, hungriest=hungriest)
+        for each in alternatives
+    ]
 
 
 def _largest(numbers: Iterable[float]) -> float:
     return max(numbers, default=0) or 1
 
 
-def _row(each: AlternativePayload, *, is_chosen: bool, dearest: float, slowest: float) -> Row:
-    chance, cost, wait = each["win_chance"], each["cost"], each["first_token_ms"]
+def _row(each: AlternativePayload, *, is_chosen: bool, dearest: float, slowest: float, hungriest: float | None) -> Row:
+    chance, cost, wait, energy = each["win_chance"], each["cost"], each["first_token_ms"], each["energy"]
     percent = round(100 * (chance or 0))
-    bars = (
+    bars = [
         Bar(None if chance is None else gettext("%(percent)s %%") % {"percent": percent}, percent),
         Bar(None if cost is None else rounded_dollars(Decimal(cost)), round(100 * float(cost or 0) / dearest)),
         Bar(None if wait is None else seconds(wait), round(100 * (wait or 0) / slowest)),
-    )
+    ]
+    if hungriest is not None:
+        percent = round(100 * energy["wh_high"] / hungriest) if energy else 0
+        bars.append(Bar(watt_hours(energy) if energy else None, percent))
     return Row(each["name"], is_chosen, bars)
 
 

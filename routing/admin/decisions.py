@@ -15,12 +15,13 @@ from common.admin.estimated_count import EstimatedCountAdmin
 from common.admin.read_only import ReadOnlyAdmin
 from common.payload_types import JsonObject
 from common.text.money import rounded_dollars
+from models_registry.templatetags.energy import watt_hours
 from routing.admin.tables import number, percent, table
 from routing.deciding.query_types import type_names
 from routing.models import DecisionOutcome
 
 _HEAD = (
-    _("model"), _("wins"), _("good enough"), _("cost"), _("first token"), _("strength"), _("uncertainty"),
+    _("model"), _("wins"), _("good enough"), _("cost"), _("first token"), _("energy"), _("strength"), _("uncertainty"),
     _("why not"),
 )  # fmt: skip
 
@@ -85,13 +86,14 @@ def candidate_table(candidates: Iterable[JsonObject]) -> SafeString | str:
 
 
 def _candidate_row(candidate: JsonObject) -> list[str]:
-    wait = candidate.get("first_token_ms")
+    wait, energy = candidate.get("first_token_ms"), candidate.get("energy")
     return [
         candidate.get("name") or candidate.get("model") or "–",
         percent(candidate.get("win_chance")),
         percent(candidate.get("good_enough")),
         rounded_dollars(Decimal(candidate["cost"])) if candidate.get("cost") is not None else "–",
         f"{wait} ms" if wait is not None else "–",
+        watt_hours(energy) if energy else "–",
         number(candidate.get("theta")),
         number(candidate.get("sd")),
         candidate.get("reason_out") or "–",

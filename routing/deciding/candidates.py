@@ -1,7 +1,7 @@
 """Models that can answer a prompt, with what an answer is expected to cost and to take."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from itertools import islice
@@ -13,6 +13,7 @@ from battles.auto.port import Alternative, RoutingRequest
 from battles.prompting.messages import context_characters
 from models_registry import drawable_cache
 from models_registry.drawable_cache import Roster
+from models_registry.energy.estimates import Architecture, architecture_of, estimate_tokens
 from models_registry.models import LanguageModel
 from models_registry.models.prices import Price
 from models_registry.spending import COST_QUANTUM
@@ -49,11 +50,16 @@ class CandidateTable:
     calls_tools: Mask
     first_token_ms: Floats
     tokens: dict[str, Floats]
+    architectures: Sequence[Architecture | None]
+
+    def expected_tokens(self, label: str) -> Floats:
+        """Return tokens of the median answer to prompts with the label."""
+        return self.tokens.get(label, self.tokens[ALL])
 
     def expected_costs(self, characters: int, label: str) -> Floats:
-        """Return US dollars: the prompt's tokens, and the median answer to prompts with the label."""
-        answer = self.tokens.get(label, self.tokens[ALL])
-        return self.price_in * (characters / EXPECTED_CHARACTERS_PER_TOKEN) + self.price_out * answer
+        """Return US dollars: the prompt's tokens, and the expected answer."""
+        prompt = self.price_in * (characters / EXPECTED_CHARACTERS_PER_TOKEN)
+        return prompt + self.price_out * self.expected_tokens(label)
 
     def highest_costs(self, characters: int) -> Floats:
         """Return US dollars, about what spending.bill reserves."""
@@ -67,6 +73,7 @@ class Candidates:
     table: CandidateTable
     rows: tuple[int, ...]
     costs: Floats  # of all rows
+    tokens: Floats  # of answers of all rows
     reasons_out: dict[int, str]
 
     @cached_property
@@ -88,15 +95,17 @@ class Candidates:
     def without(self, rows: Iterable[int], reason: str) -> "Candidates":
         out = set(rows)
         remaining = tuple(row for row in self.rows if row not in out)
-        return Candidates(self.table, remaining, self.costs, self.reasons_out | dict.fromkeys(out, reason))
+        return replace(self, rows=remaining, reasons_out=self.reasons_out | dict.fromkeys(out, reason))
 
     def alternative(self, row: int, **figures: float | str) -> Alternative:
         """Return the row's model with its figures."""
-        wait = self.table.first_token_ms[row]
+        wait, architecture = self.table.first_token_ms[row], self.table.architectures[row]
+        energy = architecture and estimate_tokens(architecture, round(self.tokens[row]), None)
         return Alternative(
             self.table.models[row],
             cost=dollars(self.costs[row]),
             first_token_ms=None if np.isnan(wait) else int(wait),
+            energy=energy and energy.as_payload(),
             **figures,  # type: ignore[arg-type]
         )
 
@@ -133,6 +142,7 @@ def _build_table(roster: Roster, medians: CallMedians) -> CandidateTable:
         calls_tools=np.array([LanguageModel.Ability.TOOLS in model.abilities for model in models], dtype=bool),
         first_token_ms=np.array(waits, dtype=float),
         tokens={**tokens, ALL: usual},
+        architectures=[architecture_of(model) for model in models],
     )
 
 
@@ -155,8 +165,9 @@ def candidates_for(request: RoutingRequest, label: str, *, pool: Sequence[str], 
     table = current_table(request.team_id)
     characters = request.total_characters
     candidates = Candidates(
-        table, tuple(range(len(table.models))), table.expected_costs(characters, label), reasons_out={}
-    )
+        table, tuple(range(len(table.models))), table.expected_costs(characters, label), table.expected_tokens(label),
+        reasons_out={},
+    )  # fmt: skip
     if request.models or pool:
         named = set(request.models or table.rows) & set(pool or table.rows)
         candidates = candidates.without([row for slug, row in table.rows.items() if slug not in named], "pool")

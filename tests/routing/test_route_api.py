@@ -1,4 +1,5 @@
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from django.test import Client
 from accounts.models import Scope
 from battles.models import RoutingDecision
 from models_registry.models import LanguageModel
+from models_registry.profiles import Profile, change_profile
 from routing.deciding.call_medians import CallMedians, call_medians
 from routing.models import RouterSnapshot, Rule
 from tests import make
@@ -58,6 +60,14 @@ def test_route_names_model_and_alternatives(api, models, member, monkeypatch):
     }  # fmt: skip
     assert (decision.person, decision.token.name, decision.dial) == (member.key, "t", 1.0)
     assert (decision.context, decision.cost_expected, decision.micros > 0) == ({"workflow": "mail"}, 0, True)
+
+
+def test_alternatives_have_energy_where_a_size_is_known(api, models):
+    change_profile(models[1].pk, Profile(active_b=Decimal(8)))
+    alternatives = ask(api, {"prompt": "Name three rivers."}).json()["alternatives"]
+    energies = {each["model"]: each["energy"] for each in alternatives}
+    assert (energies["ada"], energies["cyd"]) == (None, None)
+    assert 0 < energies["bob"]["wh_low"] < energies["bob"]["wh_high"]
 
 
 def test_stored_decision_has_nothing_of_the_prompt(api, models):
