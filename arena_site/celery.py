@@ -59,9 +59,10 @@ def start_worker_services(sender: Any, **_: object) -> None:
         engine = get_engine()
         if "answers" in queues:
             engine.take_turns()
-    counters.start()
+    kind = f"worker-{sender.hostname.split('@')[0]}"
+    counters.start(kind)
     oddities.start()
-    heartbeat.start(f"worker-{sender.hostname.split('@')[0]}")
+    heartbeat.start(kind)
 
 
 @worker_shutdown.connect
@@ -71,6 +72,7 @@ def send_last_spans(**_: object) -> None:
 
 @beat_init.connect
 def start_beat_heartbeat(**_: object) -> None:
+    counters.start("beat")
     heartbeat.start("beat")
 
 

@@ -99,6 +99,8 @@ def _log_request(request: HttpRequest, status: int, *, seconds: float) -> None:
     handler = _handler(request)
     counters.add("requests", handler, f"{status // 100}xx")
     counters.observe("request", handler, ms=ms)
+    if handler == "gateway":
+        counters.add("gateway_requests", str(status))
     facts = {"method": request.method, "path": path, "status": status, "ms": ms, "actor": _actor_kind(request)}
     logger.log(logging.ERROR if status >= 500 else logging.INFO, "request", extra=facts)
 

@@ -69,7 +69,7 @@ def serve(bind: str, port: int) -> None:
     config.load()  # loads Django's settings, too
     config.limit_concurrency = min(settings.ARENA_CONNECTIONS, raise_descriptor_limit())
     tracing_service.start(VERSION)
-    counters.start()
+    counters.start("web")
     oddities.start()
     Server(config).run(sockets=[listening_socket(bind, port)])
 

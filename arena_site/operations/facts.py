@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from math import isinf
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import django
 from django.conf import settings
@@ -182,8 +182,21 @@ def replica() -> Replica | None:
     return Replica("" if is_usable else _PROBLEMS[status.problem or Problem.AWAY], lag_s)
 
 
+class DiskUsage(NamedTuple):
+    """Bytes."""
+
+    total: int
+    used: int
+    free: int
+
+
+def disk_usage() -> DiskUsage:
+    data = settings.ARENA_DATA_DIR if settings.ARENA_DATA_DIR.exists() else settings.BASE_DIR
+    return DiskUsage(*shutil.disk_usage(data))
+
+
 def machine() -> Machine:
-    disk = shutil.disk_usage(settings.ARENA_DATA_DIR if settings.ARENA_DATA_DIR.exists() else settings.BASE_DIR)
+    disk = disk_usage()
     major, minor = divmod(cast(Any, connection).pg_version, 10_000)
     versions = {
         "Python": platform.python_version(),

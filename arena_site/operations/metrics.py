@@ -46,10 +46,11 @@ class ArenaCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         up = GaugeMetricFamily("arena_up", "Whether a service answers.", labels=["service"])
         is_up = dict.fromkeys(("valkey", "postgresql"), True)
-        for service, read in PARTS:
+        for read in PARTS:
             try:
                 yield from read()
             except (DatabaseError, *UNREACHABLE) as error:
+                service = "postgresql" if isinstance(error, DatabaseError) else "valkey"
                 logger.warning("metrics are incomplete: %s is away (%s)", service, str(error).strip())
                 is_up[service] = False
         for service, value in is_up.items():

@@ -1,4 +1,5 @@
 from collections.abc import Iterable, Sequence
+from functools import partial
 from statistics import fmean
 from typing import Any, TypedDict
 
@@ -21,6 +22,7 @@ from common import tracing
 from common.db.execution import violates
 from common.errors import InvalidInput
 from common.tracing import Attribute, SpanName
+from common.valkey import counters
 from models_registry.models import LanguageModel
 
 
@@ -95,6 +97,8 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice, answers: Sequ
     vote_cast.send(sender=Vote, vote=vote, answers=answers)
     if not battle.is_review:
         daily_caps.record_network(vote, actor)
+        if reason and vote.on_site_boards:
+            transaction.on_commit(partial(counters.add, "uncounted_votes"))
         transaction.on_commit(notify_vote)
     return vote
 

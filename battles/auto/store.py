@@ -46,7 +46,7 @@ def store_decision(
         details=dict(routed.details),
         micros=routed.micros,
     )
-    transaction.on_commit(partial(counters.add, "decisions", str(decision.target)))
+    transaction.on_commit(partial(counters.add, "decisions", str(decision.target), decision.query_type))
     return decision
 
 

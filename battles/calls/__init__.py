@@ -5,7 +5,7 @@ stored with its cost. Functions with queries run in a thread.
 """
 
 from battles.calls.attempt import Attempt
-from battles.calls.counters import count_by_model
+from battles.calls.counters import NANODOLLARS, count_by_model
 from battles.calls.outcomes import set_outcome, set_token_counts
 from battles.calls.slot_queue import subscribed_slot_queue
 from battles.calls.slots import headroom, is_limited, take_slots
@@ -21,6 +21,7 @@ from battles.calls.store import (
 from battles.calls.values import CallResult, PlannedCall, PreparedCall, sent_bytes
 
 __all__ = [
+    "NANODOLLARS",
     "Attempt",
     "CallResult",
     "PlannedCall",

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from battles.calls.active_people import count_active_people
-from battles.calls.counters import count_by_model
+from battles.calls.counters import count_by_model, count_ended
 from battles.calls.outcomes import set_outcome
 from battles.calls.slot_queue import announce_freed
 from battles.calls.slots import take_slots
@@ -21,7 +21,6 @@ from battles.models import Answer, Call, CallQuerySet, Turn
 from battles.prompting.messages import with_system_prompt
 from battles.sql import read_sql
 from common.payload_types import JsonObject
-from common.valkey import counters
 from models_registry import spending
 from models_registry.encryption import KeyUnreadable
 from models_registry.health import oddities, outcomes, repairs
@@ -294,12 +293,14 @@ def _count_on_commit(closed: Sequence[Ended]) -> None:
 def _count(prepared: PreparedCall) -> None:
     # leaderboard.counting.revealed_calls counts hidden calls by model.
     call = prepared.row
-    counters.add("ended_calls", call.error or call.state)
-    if call.first_token_ms is not None:
-        counters.observe("any_first_token", ms=call.first_token_ms)
+    outcome = call.error or call.state
+    count_ended(outcome, first_token_ms=call.first_token_ms, total_ms=call.total_ms)
     # Names of teams' models are in no metric.
     if not prepared.hides_model and call.model.team_id is None:
-        count_by_model(call.model.slug, call.error or call.state, first_token_ms=call.first_token_ms)
+        count_by_model(
+            call.model.slug, call.model.provider.name, outcome, first_token_ms=call.first_token_ms,
+            total_ms=call.total_ms, cost=call.cost,
+        )  # fmt: skip
 
 
 def mark_lost(turn: Turn, *, is_final: bool = False) -> None:

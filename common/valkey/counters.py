@@ -3,6 +3,7 @@
 A killed process loses at most two seconds of counts. Why not prometheus-client's multiprocess mode: docs/adr/0022.
 """
 
+import resource
 import secrets
 import threading
 import time
@@ -10,6 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
+from itertools import count
+from pathlib import Path
 
 from common.valkey.connections import UNREACHABLE, connection
 
@@ -17,14 +20,20 @@ from common.valkey.connections import UNREACHABLE, connection
 COUNTS_KEY, GAUGES_KEY = "counters", "levels"
 FLUSH_INTERVAL_S, GAUGE_TTL_S = 2, 30
 # Upper bounds, in milliseconds.
-BUCKETS_MS = (50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000)
+BUCKETS_MS = (50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 180_000)
+# Flushes between two measurements of a process.
+FLUSHES_PER_MEASUREMENT = 5
 _SEPARATOR = "\x1f"
+# Beginning of the gauges with the memory of processes by kind.
+MEMORY = "memory."
 
 Labels = tuple[str, ...]
 
 _lock = threading.Lock()
 _pending: Counter[str] = Counter()
 _gauges: Counter[str] = Counter()
+# Gauges that are written once, not with each flush.
+_measured: dict[str, int] = {}
 
 
 def add(name: str, *labels: str, by: int = 1) -> None:
@@ -45,8 +54,38 @@ def add_to_gauge(name: str, by: int = 1) -> None:
         _gauges[name] += by
 
 
-def start() -> None:
-    flush_regularly(flush, every_s=FLUSH_INTERVAL_S, name="counters")
+def set_gauge(name: str, value: int) -> None:
+    """Write this process's part of the gauge with the next flush; it expires unless it is set again."""
+    with _lock:
+        _measured[name] = value
+
+
+def start(kind: str) -> None:
+    """Flush from a background thread, and count what this process uses. kind: of the process, such as `web`."""
+    used_ms = 0
+    rounds = count()
+
+    def run() -> None:
+        nonlocal used_ms
+        if next(rounds) % FLUSHES_PER_MEASUREMENT == 0:
+            used_ms = measure(kind, used_ms)
+        flush()
+
+    flush_regularly(run, every_s=FLUSH_INTERVAL_S, name="counters")
+
+
+def measure(kind: str, used_ms: int) -> int:
+    """Count the processor time beyond `used_ms`, set the memory; return the processor time in milliseconds.
+
+    The time is a counter of all processes of the kind, so that it grows also when one of them ends.
+    """
+    now_ms = round(time.process_time() * 1000)
+    if now_ms > used_ms:
+        add("cpu_ms", kind, by=now_ms - used_ms)
+    with suppress(OSError):
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        set_gauge(f"{MEMORY}{kind}", pages * resource.getpagesize())
+    return now_ms
 
 
 def flush_regularly(flush: Callable[[], None], *, every_s: float, name: str) -> None:
@@ -70,8 +109,9 @@ def _process_id() -> str:
 def flush() -> None:
     """Add the pending counts to Valkey. Raises one of UNREACHABLE, keeping the counts."""
     with _lock:
-        counts, gauges = dict(_pending), dict(_gauges)
+        counts, gauges = dict(_pending), {**_gauges, **_measured}
         _pending.clear()
+        _measured.clear()
     now = time.time()
     try:
         with connection().pipeline() as pipeline:

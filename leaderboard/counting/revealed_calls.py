@@ -80,7 +80,8 @@ GROUP BY 1, 2
 # Calls of blind battles that the newest snapshot reveals and the one before did not: of turns that ended in between,
 # and of earlier turns whose vote came in between.
 _NEWLY_REVEALED = """
-SELECT model.slug, coalesce(nullif(call.error, ''), call.state), call.first_token_ms
+SELECT model.slug, provider.name, coalesce(nullif(call.error, ''), call.state), call.first_token_ms, call.total_ms,
+    call.cost
 FROM (
     SELECT turn.id FROM battles_turn AS turn
     JOIN battles_battle AS battle ON battle.id = turn.battle_id AND battle.mode = 'blind'
@@ -96,6 +97,7 @@ FROM (
 JOIN battles_answer AS answer ON answer.turn_id = turn.id
 JOIN battles_call AS call ON call.answer_id = answer.id AND call.state IN ('done', 'stopped', 'failed')
 JOIN models_registry_languagemodel AS model ON model.id = call.model_id AND model.team_id IS NULL
+JOIN models_registry_provider AS provider ON provider.id = model.provider_id
 """
 
 
@@ -121,8 +123,8 @@ def count_newly_revealed() -> None:
             _NEWLY_REVEALED,
             {"last_order": newest[0], "moment": newest[1], "earlier_order": earlier[0], "earlier_moment": earlier[1]},
         )
-        for slug, outcome, first_token_ms in cursor.fetchall():
-            count_by_model(slug, outcome, first_token_ms=first_token_ms)
+        for slug, provider, outcome, first_token_ms, total_ms, cost in cursor.fetchall():
+            count_by_model(slug, provider, outcome, first_token_ms=first_token_ms, total_ms=total_ms, cost=cost)
 
 
 def median_first_token_ms_of_teams(teams: list[int], revealed: RevealCutoff) -> dict[int, dict[int, int]]:

@@ -11,7 +11,7 @@ from django.db import DatabaseError, connections
 from battles.sweep import sweep as sweep_battles
 from battles.sweep import wake_due_questions
 from benchmarks.sweep import sweep as sweep_benchmarks
-from common.valkey import heartbeat
+from common.valkey import counters, heartbeat
 from common.valkey.connections import UNREACHABLE
 from models_registry.health.reachability import probe_keyless_providers
 from reviews.sweep import sweep as sweep_reviews
@@ -37,6 +37,7 @@ class Command(BaseCommand):
         stopped = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stopped.set())
+        counters.start("sweeper")
         heartbeat.start("sweeper")
         succeeded = True
         for round_number in count():  # the first at once: after a crash turns may be waiting

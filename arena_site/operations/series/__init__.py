@@ -1,21 +1,26 @@
-"""The series of /metrics by subject, each part with the service that it is read from."""
+"""The series of /metrics by subject."""
 
 from collections.abc import Callable
 
 from prometheus_client.metrics_core import Metric
 
-from arena_site.operations.series.battles import agreement_series, battle_series
+from arena_site.operations.series.battles import agreement_series, battle_series, slow_series, vote_series
 from arena_site.operations.series.benchmark_runs import benchmark_series
 from arena_site.operations.series.counts import count_series
 from arena_site.operations.series.money import money_series
-from arena_site.operations.series.services import replica_series
+from arena_site.operations.series.services import database_series, machine_series, replica_series, valkey_series
 from common.db import replica
 
-PARTS: list[tuple[str, Callable[[], list[Metric]]]] = [
-    ("valkey", count_series),
-    ("postgresql", replica_series),
-    ("postgresql", replica.reads_replica(battle_series)),
-    ("postgresql", replica.reads_replica(money_series)),
-    ("postgresql", replica.reads_replica(benchmark_series)),
-    ("postgresql", agreement_series),
+PARTS: list[Callable[[], list[Metric]]] = [
+    count_series,
+    valkey_series,
+    machine_series,
+    database_series,
+    replica_series,
+    replica.reads_replica(battle_series),
+    replica.reads_replica(money_series),
+    replica.reads_replica(benchmark_series),
+    agreement_series,
+    slow_series,
+    replica.reads_replica(vote_series),
 ]

@@ -2,6 +2,8 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 
 from arena_site.operations import facts
 from arena_site.operations.activity import read_activity
+from arena_site.operations.slow_figures import slow_figures
+from common.valkey import counters
 from leaderboard.counting.new_votes import count_of_site
 from reviews.second_opinions.queries import site_agreement
 
@@ -18,18 +20,57 @@ def battle_series() -> list[Metric]:
     turns = GaugeMetricFamily("arena_turns", "Turns that are not done.", labels=["state"])
     for state in ("waiting", "answering", "stuck"):
         turns.add_metric([state], getattr(queue, state))
-    published_at = facts.snapshots().published_at
+    snapshots = facts.snapshots()
+    published_at = snapshots.published_at
     return [
         battles,
         turns,
         GaugeMetricFamily("arena_queue_age_seconds", "How long the first waiting turn waits.", queue.age_s),
-        CounterMetricFamily("arena_votes", "Votes ever cast, without those of teams alone.", count_of_site()),
         GaugeMetricFamily("arena_moderation_waiting", "Cases in the moderation queue.", facts.cases().waiting),
         GaugeMetricFamily(
             "arena_snapshot_timestamp_seconds", "When Overall was last published; 0 before.",
             published_at.timestamp() if published_at else 0,
         ),
+        GaugeMetricFamily(
+            "arena_snapshot_overdue", "Whether boards were not computed for three intervals.", snapshots.is_overdue
+        ),
+        GaugeMetricFamily(
+            "arena_boards_failed", "Boards whose last computation failed.", len(snapshots.failed_boards)
+        ),
     ]  # fmt: skip
+
+
+def vote_series() -> list[Metric]:
+    """Return the votes ever cast, from the database; those that counted at no time are counted in Valkey."""
+    votes = CounterMetricFamily(
+        "arena_votes",
+        'Votes ever cast, without those of teams alone; counted: "no" if excluded as they were cast.',
+        labels=["counted"],
+    )
+    uncounted = counters.read().get("uncounted_votes", {}).get((), 0)
+    total = count_of_site()
+    votes.add_metric(["yes"], max(0, total - uncounted))
+    votes.add_metric(["no"], min(uncounted, total))
+    return [votes]
+
+
+def slow_series() -> list[Metric]:
+    """Return figures that are cached for minutes."""
+    figures = slow_figures()
+    people = GaugeMetricFamily(
+        "arena_active_people", "People with a battle today (UTC) and on the days before, by number of days.",
+        labels=["days"],
+    )  # fmt: skip
+    for days, number in figures.active_people.items():
+        people.add_metric([str(days)], number)
+    excluded = GaugeMetricFamily("arena_votes_excluded", "Votes that do not count now, by reason.", labels=["reason"])
+    for reason, number in sorted(figures.excluded_votes.items()):
+        excluded.add_metric([reason], number)
+    backup = GaugeMetricFamily(
+        "arena_backup_timestamp_seconds", "When a backup was last made by the arena; 0 before.",
+        figures.backup_at.timestamp() if figures.backup_at else 0,
+    )  # fmt: skip
+    return [people, excluded, backup]
 
 
 def agreement_series() -> list[Metric]:

@@ -1,7 +1,10 @@
 """Counts of all processes in Valkey."""
 
+from collections import Counter
+
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
+from battles.calls import NANODOLLARS
 from common.db import replica
 from common.valkey import counters, heartbeat
 
@@ -20,16 +23,34 @@ def count_series() -> list[Metric]:
         "arena_calls", "The same by model; calls of blind battles from the first snapshot after their vote on.",
         labels=["model", "outcome"],
     )  # fmt: skip
-    decisions = CounterMetricFamily("arena_route_decisions", "Decisions of auto mode, by target.", labels=["target"])
-    of_labels = ((requests, "requests"), (ended_calls, "ended_calls"), (calls, "calls"), (decisions, "decisions"))
+    decisions = CounterMetricFamily(
+        "arena_route_decisions", "Decisions of auto mode, by target and type of question.", labels=["target", "type"]
+    )
+    exchanges = CounterMetricFamily("arena_gateway_requests", "Requests to /v1 by status.", labels=["code"])
+    of_labels = (
+        (requests, "requests"), (ended_calls, "ended_calls"), (calls, "calls"), (decisions, "decisions"),
+        (exchanges, "gateway_requests"),
+    )  # fmt: skip
     for family, name in of_labels:
         for labels, number in sorted(counted.get(name, {}).items()):
             family.add_metric(labels, number)
+    cost = CounterMetricFamily(
+        "arena_cost_dollars",
+        "US dollars by provider, of the calls that arena_calls counts by model.",
+        labels=["provider"],
+    )
+    for labels, nanodollars in sorted(counted.get("cost", {}).items()):
+        cost.add_metric(labels, nanodollars / NANODOLLARS)
     repeated = CounterMetricFamily(
         "arena_replica_fallbacks", "Reads that the replica failed and the primary answered.",
         counted.get("replica_fallbacks", {}).get((), 0),
     )  # fmt: skip
-    streams = GaugeMetricFamily("arena_streams", "Open streams of server-sent events.", counters.gauges()["streams"])
+    dropped_spans = CounterMetricFamily(
+        "arena_spans_dropped", "Spans that the collector of traces did not get.",
+        counted.get("spans_dropped", {}).get((), 0),
+    )  # fmt: skip
+    levels = counters.gauges()
+    streams = GaugeMetricFamily("arena_streams", "Open streams of server-sent events.", levels["streams"])
     up = GaugeMetricFamily("arena_process_up", "Whether a background process sends heartbeats.", labels=["process"])
     missing = heartbeat.missing()
     for process in heartbeat.EXPECTED:
@@ -39,6 +60,8 @@ def count_series() -> list[Metric]:
         ended_calls,
         calls,
         decisions,
+        exchanges,
+        cost,
         _histogram(
             counted,
             "request",
@@ -56,10 +79,36 @@ def count_series() -> list[Metric]:
             "The same by model; of blind battles from the first snapshot after their vote on.",
             "model",
         ),
+        _histogram(counted, "any_answer", "arena_any_answer_seconds", "From the call to the whole answer's end."),
+        _histogram(
+            counted,
+            "answer",
+            "arena_answer_seconds",
+            "The same by model; of blind battles from the first snapshot after their vote on.",
+            "model",
+        ),
+        dropped_spans,
         streams,
         *([repeated] if replica.is_configured() else []),
         up,
+        *_usage(counted, levels),
     ]
+
+
+def _usage(counted: dict[str, dict[counters.Labels, int]], levels: Counter[str]) -> list[Metric]:
+    cpu = CounterMetricFamily(
+        "arena_process_cpu_seconds", "Processor time of processes by kind, without their children.", labels=["process"]
+    )
+    for labels, ms in sorted(counted.get("cpu_ms", {}).items()):
+        cpu.add_metric(labels, ms / 1000)
+    memory = GaugeMetricFamily(
+        "arena_process_memory_bytes", "Resident memory of processes by kind, without their children.",
+        labels=["process"],
+    )  # fmt: skip
+    for name, size in sorted(levels.items()):
+        if name.startswith(counters.MEMORY):
+            memory.add_metric([name.removeprefix(counters.MEMORY)], size)
+    return [cpu, memory]
 
 
 def _histogram(

@@ -112,12 +112,14 @@ def test_stored_decisions_are_counted_by_target(settings: Any, django_capture_on
     make.model(), make.model()
     actor, request = make.member(), RoutingRequest(("Hello",))
     counters._pending.clear()
-    before = counters.read().get("decisions", {}).get(("model",), 0)
+    routed = heaviest_weight(request, actor)
+    before = counters.read().get("decisions", {}).get(("model", routed.query_type), 0)
     with django_capture_on_commit_callbacks(execute=True):
-        store_decision(actor=actor, request=request, routed=heaviest_weight(request, actor))
+        store_decision(actor=actor, request=request, routed=routed)
     counters.flush()
     metrics._page.invalidate()
-    assert f'arena_route_decisions_total{{target="model"}} {before + 1}.0' in client.get("/metrics").text
+    series = f'arena_route_decisions_total{{target="model",type="{routed.query_type}"}}'
+    assert f"{series} {before + 1}.0" in client.get("/metrics").text
 
 
 def voted(model_pair: tuple[Any, Any]) -> Battle:

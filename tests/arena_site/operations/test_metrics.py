@@ -1,4 +1,3 @@
-import json
 import re
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,11 +15,11 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from accounts.actor import Actor
-from arena_site.operations import facts, metrics
+from arena_site.operations import facts, metrics, slow_figures
 from battles.actions import cast_vote
 from battles.calls import store as call_store
 from battles.calls.values import CallResult
-from battles.models import Battle, Call, Turn, Vote
+from battles.models import Answer, Battle, Call, Turn, Vote
 from battles.worker import turn_store
 from battles.worker.runner import Engine
 from common.valkey import counters
@@ -75,7 +74,7 @@ def test_battle_appears_in_metrics(fake_provider: FakeProvider, reader: Reader, 
     samples = ask(client)
     assert samples["arena_battles_today", ("blind", "open")] == 1
     assert samples["arena_battles_today", ("blind", "voted")] == 1
-    assert samples["arena_votes_total", ()] == 1
+    assert samples["arena_votes_total", ("yes",)] == 1
     assert samples["arena_ended_calls_total", ("done",)] == 4
     assert samples["arena_any_first_token_seconds_count", ()] == 4
     assert samples["arena_requests_total", ("api", "2xx")] >= 5
@@ -106,7 +105,8 @@ def test_call_stored_twice_is_counted_once(fake_provider: FakeProvider):
 def answer(turn: Turn, *, right: CallResult) -> None:
     [(claimed, calls)] = turn_store.claim_and_start([turn.pk])
     for call in calls or []:
-        store_answer(claimed, call, right if call.side == "right" else CallResult(texts=["one"], first_token_ms=200))
+        left = CallResult(texts=["one"], first_token_ms=200, total_ms=900)
+        store_answer(claimed, call, right if call.side == "right" else left)
 
 
 def by_model(client: Client) -> Samples:
@@ -162,6 +162,10 @@ def test_snapshot_after_vote_reveals_calls_once(blind_battle: Battle, client: Cl
     revealed[("arena_calls_total", ("bob", "done"))] += 1
     revealed[("arena_first_token_seconds_count", ("ada",))] += 1
     assert by_model(client) == revealed
+    samples = ask(client)
+    assert samples["arena_answer_seconds_count", ("ada",)] == 3
+    costs = Call.objects.filter(cost__gt=0).values_list("cost", flat=True)
+    assert samples["arena_cost_dollars_total", ("Fake",)] == pytest.approx(float(sum(costs)))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -230,12 +234,12 @@ def test_queue_cost_and_breakers_are_in_metrics(client: Client, settings: Any):
 def test_metrics_query_count_is_fixed(client: Client, django_assert_num_queries: Callable):
     models = [make.model() for _ in range(2)]
     budgets.chosen()  # cached for seconds
-    site_agreement()  # cached for minutes
+    site_agreement(), slow_figures.slow_figures()  # cached for minutes
     for number in (1, 8):
         for _ in range(number):
             make.battle(*models)
         metrics._page.invalidate()
-        with django_assert_num_queries(20):
+        with django_assert_num_queries(21):
             client.get("/metrics")
     with django_assert_num_queries(0):  # a moment later
         client.get("/metrics")
@@ -321,7 +325,7 @@ def test_other_metrics_remain_without_valkey(client: Client, monkeypatch: pytest
     monkeypatch.setattr(counters, "read", away)
     samples = ask(client)
     assert (samples["arena_up", ("valkey",)], samples["arena_up", ("postgresql",)]) == (0, 1)
-    assert ("arena_votes_total", ()) in samples
+    assert ("arena_turns", ("stuck",)) in samples
 
 
 @pytest.mark.django_db
@@ -333,28 +337,6 @@ def test_other_metrics_remain_without_database(client: Client, monkeypatch: pyte
     samples = ask(client)
     assert (samples["arena_up", ("valkey",)], samples["arena_up", ("postgresql",)]) == (1, 0)
     assert ("arena_streams", ()) in samples
-
-
-def metric_names() -> set[str]:
-    """Return the names of all families, also without samples."""
-    names = set()
-    for family in metrics.ArenaCollector().collect():
-        names |= {
-            "counter": {f"{family.name}_total"},
-            "histogram": {f"{family.name}_{part}" for part in ("bucket", "sum", "count")},
-        }.get(family.type, {family.name})
-    return names
-
-
-@pytest.mark.django_db
-def test_grafana_queries_existing_metrics():
-    deploy = site_settings.BASE_DIR / "deploy"
-    board = json.loads((deploy / "grafana/dashboards/arena.json").read_text())
-    queries = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
-    assert set(re.findall(r"\barena_\w+", " ".join(queries))) <= metric_names()
-    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
-    (source,) = yaml.safe_load((deploy / "grafana/datasources/prometheus.yml").read_text())["datasources"]
-    assert {panel["datasource"]["uid"] for panel in board["panels"]} == {source["uid"]}
 
 
 def test_prometheus_scrapes_metrics_url():
@@ -376,7 +358,55 @@ def test_total_votes_equals_numbered_votes(client: Client):
         actor = make.visitor()
         battle = make.answered_battle(make.model(), make.model(), actor=actor)
         cast_vote(battle=battle, choice=Vote.Choice.TIE, actor=actor)
-    assert ask(client)["arena_votes_total", ()] == Vote.objects.count() == 3
+    assert ask(client)["arena_votes_total", ("yes",)] == Vote.objects.count() == 3
+
+
+@pytest.mark.django_db
+def test_vote_excluded_as_cast_is_told_apart(client: Client, django_capture_on_commit_callbacks: Any):
+    for stopped in (False, True):
+        actor = make.visitor()
+        battle = make.answered_battle(make.model(), make.model(), actor=actor)
+        if stopped:
+            Answer.objects.filter(turn__battle=battle).update(state=Answer.State.STOPPED)
+        with django_capture_on_commit_callbacks(execute=True):
+            cast_vote(battle=Battle.objects.get(pk=battle.pk), choice=Vote.Choice.TIE, actor=actor)
+    counters.flush()
+    slow_figures.slow_figures.invalidate()
+    samples = ask(client)
+    assert (samples["arena_votes_total", ("yes",)], samples["arena_votes_total", ("no",)]) == (1, 1)
+    assert samples["arena_votes_excluded", ("incomplete",)] == 1
+
+
+@pytest.mark.django_db
+def test_active_people_are_counted_by_period():
+    one, two = make.member(), make.visitor()
+    for actor, days in ((one, 0), (one, 6), (two, 6), (make.member(), 27), (make.member(), 28)):
+        battle = make.battle(make.model(), make.model(), actor=actor)
+        Battle.objects.filter(pk=battle.pk).update(created_at=timezone.now() - timedelta(days=days))
+    assert slow_figures.read_slow_figures().active_people == {1: 1, 7: 2, 28: 3}
+
+
+@pytest.mark.django_db
+def test_services_and_processes_are_in_metrics(client: Client):
+    assert counters.measure("web", 0) > 0
+    counters.flush()
+    samples = ask(client)
+    for name in ("cpu_seconds_total", "memory_bytes"):
+        assert samples[f"arena_process_{name}", ("web",)] > 0
+    for name in (
+        "disk_bytes", "disk_free_bytes", "database_bytes", "database_max_connections", "valkey_memory_bytes",
+        "valkey_clients",
+    ):  # fmt: skip
+        assert samples[f"arena_{name}", ()] > 0
+    assert sum(value for (name, _), value in samples.items() if name == "arena_database_connections") >= 1
+    assert samples["arena_valkey_evicted_keys_total", ()] == 0
+
+
+@pytest.mark.django_db
+def test_gateway_requests_are_counted_by_status(client: Client):
+    assert client.get("/v1/models").status_code == 401
+    counters.flush()
+    assert ask(client)["arena_gateway_requests_total", ("401",)] == 1
 
 
 @pytest.mark.django_db
