@@ -43,20 +43,25 @@ def select(calls: QuerySet[Call], values: Mapping[str, str]) -> QuerySet[Call]:
 
 
 def _since(calls: QuerySet[Call], value: str) -> QuerySet[Call]:
-    return calls.filter(started_at__gte=_moment(value))
+    return calls.filter(started_at__gte=parse_moment(value))
 
 
 def _until(calls: QuerySet[Call], value: str) -> QuerySet[Call]:
     """Filter to calls before a time, or before the end of a day."""
-    moment = _moment(value)
-    is_day = len(value) == len("2026-01-31")
+    end = end_of(value)
+    return calls if end is None else calls.filter(started_at__lt=end)
+
+
+def end_of(value: str) -> datetime | None:
+    """Return the time, or the end of the day; None after the last day that has one. Raises InvalidInput."""
+    moment = parse_moment(value)
     try:
-        return calls.filter(started_at__lt=moment + _DAY if is_day else moment)
+        return moment + _DAY if len(value) == len("2026-01-31") else moment
     except OverflowError:
-        return calls
+        return None
 
 
-def _moment(value: str) -> datetime:
+def parse_moment(value: str) -> datetime:
     try:
         moment = datetime.fromisoformat(value)
     except ValueError:
