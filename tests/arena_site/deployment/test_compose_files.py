@@ -145,3 +145,21 @@ def test_readme_and_workflow_start_compose_the_same_way():
     assert [step for step in steps if step in commands.splitlines()] == commands.splitlines()
     assert steps.index(".ci/first_vote.py https://localhost") > steps.index(commands.splitlines()[-1])
     assert os.access(ROOT / ".ci/first_vote.py", os.X_OK)
+
+
+def test_collector_gets_the_lines_of_all_our_processes():
+    """The collector has no way to Docker: its socket is as good as the machine's root."""
+    collector = by_name("logs")
+    ours = {service.name for service in OURS} - {"ollama-register"}
+    collected = overrides("docker-compose.logs.yml")
+    assert collected.keys() == ours
+    config = yaml.safe_load((ROOT / "deploy/vector.yaml").read_text())
+    (port,) = collector["ports"]
+    for service in collected.values():
+        assert service["logging"]["options"]["fluentd-address"] == port.rpartition(":")[0]
+        assert service["logging"]["options"]["fluentd-async"] == "true"
+    assert port.startswith("127.0.0.1:")
+    assert config["sources"]["containers"]["address"].endswith(f":{port.rpartition(':')[2]}")
+    assert config["data_dir"] == "/vector"
+    assert config["sinks"]["days"]["path"].startswith("/vector/logs/")
+    assert config["api"]["address"] in collector["healthcheck"]["test"][-1]

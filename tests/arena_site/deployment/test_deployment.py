@@ -89,13 +89,13 @@ def test_our_containers_are_read_only_without_capabilities(service: Service):
 
 def test_only_proxy_publishes_ports_to_networks():
     published = {service.name: service["ports"] for service in services() if service.get("ports")}
-    assert set(published) == {"proxy", "grafana"}
-    assert all(port.startswith("127.0.0.1:") for port in published["grafana"])
+    assert set(published) == {"proxy", "grafana", "logs"}
+    assert all(port.startswith("127.0.0.1:") for port in (*published["grafana"], *published["logs"]))
 
 
 @each_service
 def test_images_are_pinned_and_services_restart(service: Service):
-    assert service.get("build") or service.is_ours or re.search(r":v?\d+(\.\d+)*$", service["image"])
+    assert service.get("build") or service.is_ours or re.search(r":v?\d+(\.\d+)*(-alpine)?$", service["image"])
     assert service.is_one_shot or service["restart"] == "unless-stopped"
 
 
