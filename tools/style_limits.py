@@ -25,6 +25,7 @@ APPS = (
     "gateway",
     "common",
     "leaderboard",
+    "metrics",
     "models_registry",
     "reviews",
     "site_content",

@@ -55,6 +55,7 @@ INSTALLED_APPS = [
     "routing",
     "reviews",
     "gateway",
+    "metrics",
     "arena_site",
 ]
 
@@ -196,6 +197,9 @@ CELERY_BEAT_SCHEDULE = {
     },
     "tidy-up-uploads": {"task": "uploads.tasks.tidy_up", "schedule": 3600},
     "purge": {"task": "arena_site.tasks.purge", "schedule": crontab(hour=3, minute=50)},
+    # Runs before the purge, after which people of deleted sessions are not counted any more.
+    "roll-up-night": {"task": "metrics.tasks.roll_up_night", "schedule": crontab(hour=2, minute=20)},
+    "roll-up-today": {"task": "metrics.tasks.roll_up_today", "schedule": 600, "options": {"expires": 600}},
     "count-activity": {"task": "arena_site.tasks.count_activity", "schedule": 300, "options": {"expires": 300}},
     "tell-owners-of-spending": {
         "task": "arena_site.tasks.tell_owners_of_spending",

@@ -45,7 +45,7 @@ OF_ONE_TEAM = {
     "accounts_teammember", "accounts_invitation", "accounts_issuergroup", "leaderboard_teamboard",
     "battles_blindcharge",  # settled from the charges of its answer
     "leaderboard_aggregationrun", "leaderboard_anomalyreview",  # computed from the votes of one place
-    "reviews_decisionreport",  # names no other row
+    "reviews_decisionreport", "metrics_metricday",  # name no other row
 }  # fmt: skip
 # Their statements are in tests/benchmarks/teams/test_rows.py, and in files of teams of battles, routing and gateway.
 TESTED_BY_THEIR_APPS = {

@@ -1,0 +1,121 @@
+from datetime import UTC, datetime, timedelta
+from unittest.mock import patch
+
+import pytest
+from django.db import connection
+
+from accounts.models import Team
+from battles.actions import delete_session
+from battles.models import Session, Vote
+from metrics.models import MetricDay
+from metrics.rollup import job
+from metrics.rollup.families import ALL, DAILY, Reveal
+from metrics.rollup.writing import roll_up
+from tests.metrics import seeded
+from tests.metrics.recount import Recount
+
+pytestmark = pytest.mark.django_db
+DAYS = [(seeded.FIRST + timedelta(days=n)).date() for n in range(seeded.DAYS + 2)]
+
+
+@pytest.fixture
+def team() -> Team:
+    return seeded.seed()
+
+
+def reveal(last_order: int = 30) -> Reveal:
+    later = datetime(2026, 4, 1, tzinfo=UTC)
+    return Reveal(later, last_order, later)
+
+
+def roll_up_everything() -> None:
+    for day in DAYS:
+        for family in ALL:
+            roll_up(family, day, reveal())
+
+
+def stored() -> dict[tuple[object, ...], tuple[object, ...]]:
+    rows = MetricDay.objects.values_list("day", "metric", "team_id", "span", "dim", "key", "n", "total", "buckets")
+    return {row[:6]: row[6:] for row in rows}
+
+
+def test_every_figure_of_a_day_equals_a_recount(team: Team):
+    roll_up_everything()
+    recount = Recount(reveal().until, reveal().last_order)
+    kept = {metric for family in DAILY for metric, _span in family.metrics}
+    for day in DAYS:
+        counted = recount.of_day(day)
+        rows = {key[1:]: figure for key, figure in stored().items() if key[0] == day and key[3] == "day"}
+        figures = {key: figure for key, figure in rows.items() if key[0] in kept}
+        assert figures.keys() == counted.keys()
+        for key, figure in figures.items():
+            assert (figure[0], figure[2]) == (counted[key][0], counted[key][2]), key
+            assert float(figure[1]) == pytest.approx(float(counted[key][1]), abs=1e-6), key
+        assert rows.get(("funnel_back", None, "day", "", ""), (0, 0))[:2] == recount.back(day)
+
+
+def test_people_of_weeks_and_months_equal_a_recount(team: Team):
+    roll_up_everything()
+    rows, recount = stored(), Recount(reveal().until, 30)
+    spans = {
+        "7d": (DAYS[2], DAYS[0], DAYS[2]), "28d": (DAYS[3], DAYS[0], DAYS[3]),
+        "week": (DAYS[0], DAYS[0], DAYS[6]), "month": (DAYS[0].replace(day=1), DAYS[0], DAYS[6]),
+    }  # fmt: skip
+    for span, (day, first, last) in spans.items():
+        for key, (n, total, _buckets) in recount.people(first, last, span).items():
+            assert rows[(day, *key)][:2] == (n, total), (span, key)
+
+
+def test_repeated_rollup_changes_nothing(team: Team):
+    roll_up_everything()
+    before = list(MetricDay.objects.order_by("pk").values())
+    assert not any(roll_up(family, day, reveal()) for day in DAYS for family in ALL)
+    assert list(MetricDay.objects.order_by("pk").values()) == before
+
+
+def test_rollup_stopped_at_any_statement_is_repeated(team: Team):
+    """The stop is an exception in front of each statement of a family's transaction."""
+    roll_up_everything()
+    expected, day = stored(), DAYS[3]
+    MetricDay.objects.filter(day=day).delete()
+    MetricDay.objects.create(day=day, metric="battles", dim="mode", key="gone", n=1, total=1)
+    for family in DAILY:
+        for statement in range(1, 9):
+            left = iter(range(statement))
+
+            def stop(execute, sql, params, many, context, left=left):
+                if not sql.startswith(("SAVEPOINT", "ROLLBACK", "RELEASE")) and next(left, None) is None:
+                    raise KeyboardInterrupt
+                return execute(sql, params, many, context)
+
+            try:
+                with connection.execute_wrapper(stop):
+                    roll_up(family, day, reveal())
+                    break
+            except KeyboardInterrupt:
+                assert not MetricDay.objects.filter(
+                    day=day, metric__in=[name for name, _span in family.metrics]
+                ).exclude(key="gone")
+    for family in ALL:
+        roll_up(family, day, reveal())
+    assert stored() == expected
+
+
+def test_deleted_sessions_change_no_figure(team: Team):
+    roll_up_everything()
+    before = stored()
+    for session in Session.objects.order_by("pk")[:12]:
+        delete_session(session)
+    roll_up_everything()
+    assert stored() == before
+
+
+def test_vote_of_a_later_day_is_counted_that_night(team: Team):
+    roll_up_everything()
+    late = next(vote for vote in Vote.objects.all() if vote.created_at.date() > vote.battle.created_at.date())
+    after = late.created_at.date() + timedelta(days=1)
+    MetricDay.objects.filter(day__gte=after).delete()
+    with patch.object(job, "today", return_value=after + timedelta(days=30)):
+        missing, changed = job.days_to_count()
+    assert min(missing) == after
+    assert late.battle.created_at.date() in changed
