@@ -2,7 +2,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from common.payload_types import JsonObject, Moment
 
-ScopeName = Literal["read", "battle", "vote", "benchmark", "export", "gateway"]
+ScopeName = Literal["read", "battle", "vote", "benchmark", "export", "gateway", "metrics"]
 PersonKind = Literal["member", "visitor"]
 
 

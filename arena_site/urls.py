@@ -24,6 +24,7 @@ api_patterns: list[URLPattern | URLResolver] = [
     path("", include("reviews.api.urls")),
     path("", include("routing.api.urls")),
     path("", include("site_content.api.urls")),
+    path("", include("metrics.api.urls")),
     path("", include("accounts.api.urls")),
     path("teams/<slug:slug>/spending/", TeamSpending.as_view(), name="api-team-spending"),
     path("schema/", Schema.as_view(), name="api-schema"),

@@ -21,6 +21,7 @@ class Scope(models.TextChoices):
     BENCHMARK = "benchmark", _("benchmark")
     EXPORT = "export", _("export")
     GATEWAY = "gateway", _("gateway")
+    METRICS = "metrics", _("figures over time")
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):

@@ -17,6 +17,7 @@ import arena_site.teams.schema
 import battles.api.schema
 import benchmarks.api.schema
 import leaderboard.api.schema
+import metrics.api.schema
 import models_registry.api.schema
 import reviews.api.schema
 import routing.api.schema
@@ -50,6 +51,7 @@ OPERATIONS: Operations = {
     **reviews.api.schema.OPERATIONS,
     **routing.api.schema.OPERATIONS,
     **accounts.api.schema.OPERATIONS,
+    **metrics.api.schema.OPERATIONS,
     **arena_site.teams.schema.OPERATIONS,
 }
 _REFERENCE = "#/components/schemas/{name}"

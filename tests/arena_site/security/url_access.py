@@ -54,6 +54,8 @@ STAFF_EXPORTS = ["/api/v1/exports/interactions.{ending}"]
 MEMBERS_PAGES = ["/accounts/browsers/", "/accounts/tokens/", "/accounts/data/", "/accounts/data/export/"]
 # 404 except for staff (tests/arena_site/operations/test_styleguide.py).
 STAFF_PAGES = ["/styleguide/"]
+# Operators, and owners of a team about it, with tokens of the scope `metrics` (tests/metrics/test_metrics_api.py).
+FIGURES = ["/api/v1/metrics/", "/api/v1/metrics/catalogue/"]
 # Only members in a browser (tests/accounts), as DELETE of me/.
 MEMBERS_LISTS = ["/api/v1/me/tokens/", "/api/v1/me/export/", "/api/v1/me/browsers/"]
 
@@ -262,6 +264,10 @@ TEAMS: dict[str, dict[str, Right | None]] = {
     "/api/v1/teams/{slug}/invitations/": {"GET": Right.OWN, "POST": Right.OWN},
     "/api/v1/teams/{slug}/invitations/{public_id}/": {"DELETE": Right.OWN},
     "/teams/{slug}/spending/": {"GET": Right.SEE, "HEAD": Right.SEE, "POST": Right.MANAGE},
+    **{
+        f"/teams/{{slug}}/metrics/{page}": {"GET": Right.OWN, "HEAD": Right.OWN}
+        for page in ("", "funnel/", "speed/", "money/", "router/")
+    },
     "/api/v1/teams/{slug}/spending/": {"GET": Right.SEE, "HEAD": Right.SEE, "PATCH": Right.MANAGE},
 }
 # Only a member's token of the scope `gateway`, never cookies (tests/gateway/test_bad_input.py).
@@ -271,7 +277,7 @@ GATEWAY = [
 ]  # fmt: skip
 TABLES = (
     OPEN, GATEWAY, SIGNED, PUBLISHED, OWN, EXPORTS, STAFF_EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFF_PAGES, OWNED,
-    OWNED_PAGES, TEAMS_OF_ONE, TEAMS, BENCHMARKS, BENCHMARKS_API, REVIEWS, REVIEWS_API, REPORTS, REPORTS_API,
+    OWNED_PAGES, FIGURES, TEAMS_OF_ONE, TEAMS, BENCHMARKS, BENCHMARKS_API, REVIEWS, REVIEWS_API, REPORTS, REPORTS_API,
     MEMBERS_TOKENS,
     MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
 )  # fmt: skip

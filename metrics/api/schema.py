@@ -1,0 +1,36 @@
+from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_of
+from common.errors import NotAllowed, NotFound
+from metrics.api import views
+from metrics.catalogue import BY_NAME, Bucket
+
+_TEAM = Parameter("team", "Address of a team of which you are an owner.", TEXT)
+_DAY = {"type": "string", "format": "date"}
+
+OPERATIONS: Operations = {
+    (views.Metrics, "get"): Operation(
+        summary="One figure over time",
+        description="For operators of the arena, and for owners of a team about their team. Days are UTC. Figures of "
+        "calls and win rates are one to two hours late; those by model are for operators. At most 400 points of 50 "
+        "series.",
+        files=(File("text/csv"),),
+        parameters=(
+            Parameter("metric", "See `catalogue/`.", one_of(*BY_NAME), required=True),
+            Parameter("from", "The first day; default: four weeks before the last.", _DAY),
+            Parameter("to", "The last day; default: today.", _DAY),
+            Parameter("bucket", "The time of a point.", {**one_of(*Bucket), "default": "day"}),
+            Parameter("by", "A series for each value of a dimension of the metric.", TEXT),
+            Parameter("mode", "Of these modes, separated by commas.", TEXT),
+            Parameter("language", "Of these languages, separated by commas.", TEXT),
+            Parameter("model", "Of these models, separated by commas.", TEXT),
+            _TEAM,
+            Parameter("as", "The answer's format.", {**one_of(*views.FORMATS), "default": "json"}),
+        ),
+        refuses=(NotAllowed, NotFound),
+    ),
+    (views.Catalogue, "get"): Operation(
+        summary="The figures that exist",
+        description="With units, definitions, dimensions and buckets.",
+        parameters=(_TEAM,),
+        refuses=(NotAllowed, NotFound),
+    ),
+}

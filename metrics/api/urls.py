@@ -1,0 +1,8 @@
+from django.urls import path
+
+from metrics.api import views
+
+urlpatterns = [
+    path("metrics/", views.Metrics.as_view(), name="api-metrics"),
+    path("metrics/catalogue/", views.Catalogue.as_view(), name="api-metrics-catalogue"),
+]

@@ -1,0 +1,51 @@
+from typing import Literal, NotRequired, TypedDict
+
+
+class PointPayload(TypedDict):
+    """`at`: first day of the bucket, UTC. `n`: what the value is of. `value`: null without any, and where fewer than
+    five persons are not shown. `unfinished`: the bucket has not ended."""
+
+    at: str
+    value: float | None
+    n: int
+    low: NotRequired[float]
+    high: NotRequired[float]
+    unfinished: NotRequired[bool]
+
+
+class LinePayload(TypedDict):
+    """`key`: value of `by`, a model's id for models; null without `by`."""
+
+    key: str | None
+    name: str
+    points: list[PointPayload]
+
+
+BucketName = Literal["day", "week", "month"]
+
+
+class SeriesPayload(TypedDict):
+    """Points of one metric. `from` and `to`: first and last day."""
+
+    metric: str
+    unit: str
+    definition: str
+    bucket: BucketName
+    series: list[LinePayload]
+
+
+class MetricPayload(TypedDict):
+    """`by`: dimensions of `by` and of filters. `buckets`: others do not exist, as the metric does not add up."""
+
+    metric: str
+    name: str
+    unit: str
+    definition: str
+    kind: str
+    by: list[str]
+    buckets: list[BucketName]
+    adds_up: bool
+
+
+class CataloguePayload(TypedDict):
+    metrics: list[MetricPayload]

@@ -1,0 +1,287 @@
+"""Reading: points of one metric over time, from MetricDay alone."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, timedelta
+from math import sqrt
+
+from django.db.models import DateField, QuerySet, Sum
+from django.db.models.functions import Trunc
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accounts.models import Team
+from common.errors import InvalidInput
+from metrics.catalogue import BY_NAME, Bucket, Kind, Metric
+from metrics.histograms import merge, middle, quantile_bucket
+from metrics.models import MetricDay
+from metrics.payload_types import LinePayload, MetricPayload, PointPayload, SeriesPayload
+from models_registry.models import LanguageModel
+
+MAX_POINTS, MAX_KEYS = 400, 50
+MIN_PERSONS = 5
+DEFAULT_DAYS = 28
+MODEL = "model"
+# Dimensions that a filter can name.
+FILTERS = ("mode", "language", MODEL)
+_Z = 1.959963984540054
+_DAY = timedelta(days=1)
+
+
+def today() -> date:
+    return timezone.now().astimezone(UTC).date()
+
+
+@dataclass(frozen=True)
+class SeriesQuery:
+    """filters: chosen keys by dimension. team: None for the whole arena."""
+
+    metric: Metric
+    first: date
+    last: date
+    bucket: Bucket = Bucket.DAY
+    by: str = ""
+    filters: Mapping[str, list[str]] = field(default_factory=dict)
+    team: Team | None = None
+
+    @classmethod
+    def read(cls, data: Mapping[str, str], team: Team | None = None) -> "SeriesQuery":
+        """Raises InvalidInput, which names the parameter."""
+        metric = BY_NAME.get(data.get("metric", ""))
+        if metric is None:
+            raise InvalidInput(fields={"metric": [_("There is no such metric: see catalogue/.")]})
+        bucket = _read_bucket(data.get("bucket") or metric.buckets[0])
+        if bucket not in metric.buckets:
+            sentence = _("This metric does not add up; choose bucket=%(choices)s.")
+            raise InvalidInput(fields={"bucket": [sentence % {"choices": ", ".join(metric.buckets)}]})
+        first, last = read_days(data, bucket)
+        by = data.get("by", "") or ("" if metric.whole else metric.dims[0])
+        if by and by not in metric.dims:
+            choices = ", ".join(metric.dims) or "–"
+            raise InvalidInput(fields={"by": [_("Choose one of: %(choices)s.") % {"choices": choices}]})
+        return cls(metric, first, last, bucket, by, _read_filters(data, metric, by), team)
+
+    @property
+    def reads_models(self) -> bool:
+        return self.dim == MODEL
+
+    @property
+    def dim(self) -> str:
+        """Return the one dimension of the rows."""
+        return self.by or next(iter(self.filters), "")
+
+    @property
+    def starts(self) -> list[date]:
+        """Return the first days of the buckets."""
+        starts, day = [], start_of_bucket(self.first, self.bucket)
+        while day <= self.last:
+            starts.append(day)
+            day = start_of_bucket(
+                day + {Bucket.DAY: 1, Bucket.WEEK: 7, Bucket.MONTH: 31}[self.bucket] * _DAY, self.bucket
+            )
+        return starts
+
+
+def start_of_bucket(day: date, bucket: Bucket) -> date:
+    match bucket:
+        case Bucket.WEEK:
+            return day - day.weekday() * _DAY
+        case Bucket.MONTH:
+            return day.replace(day=1)
+    return day
+
+
+def start_of_next(start: date, bucket: Bucket) -> date:
+    days = {Bucket.DAY: 1, Bucket.WEEK: 7, Bucket.MONTH: 31}[bucket]
+    return start_of_bucket(start + days * _DAY, bucket)
+
+
+def _read_bucket(name: str) -> Bucket:
+    try:
+        return Bucket(name)
+    except ValueError:
+        raise InvalidInput(
+            fields={"bucket": [_("Choose one of: %(choices)s.") % {"choices": ", ".join(Bucket)}]}
+        ) from None
+
+
+def read_days(data: Mapping[str, str], bucket: Bucket) -> tuple[date, date]:
+    """Return `from` and `to`, by default the last four weeks. Raises InvalidInput."""
+    last = _read_day(data, "to") or today()
+    first = _read_day(data, "from") or max(last, date(1, 2, 1)) - (DEFAULT_DAYS - 1) * _DAY
+    if first > last:
+        raise InvalidInput(fields={"from": [_("The period begins after its end.")]})
+    days = {Bucket.DAY: 1, Bucket.WEEK: 7, Bucket.MONTH: 28}[bucket]
+    if (last - first).days // days >= MAX_POINTS:
+        sentence = _("At most %(n)d points: choose a longer bucket, or a later from.") % {"n": MAX_POINTS}
+        raise InvalidInput(fields={"bucket": [sentence]})
+    return first, last
+
+
+def _read_day(data: Mapping[str, str], name: str) -> date | None:
+    text = data.get(name, "")
+    if not text:
+        return None
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        day = None
+    if day is None or len(text) != len("2026-11-30") or not 2000 <= day.year <= 2999:
+        raise InvalidInput(fields={name: [_("Give a day such as %(day)s.") % {"day": "2026-11-30"}]})
+    return day
+
+
+def _read_filters(data: Mapping[str, str], metric: Metric, by: str) -> dict[str, list[str]]:
+    filters = {
+        name: list(dict.fromkeys(filter(None, data.get(name, "").split(",")))) for name in FILTERS if data.get(name)
+    }
+    for name, keys in filters.items():
+        if name not in metric.dims:
+            raise InvalidInput(fields={name: [_("This metric has no figures by %(name)s.") % {"name": name}]})
+        if len(keys) > MAX_KEYS:
+            raise InvalidInput(fields={name: [_("Name at most %(n)d.") % {"n": MAX_KEYS}]})
+    if len({*filters, *([by] if by else [])}) > 1:
+        sentence = _("Figures exist by one of mode, language and model at a time: leave out all but one.")
+        raise InvalidInput(fields={"by": [sentence]})
+    return filters
+
+
+def read_series(query: SeriesQuery) -> SeriesPayload:
+    """Return the points of each key, two queries, one more for models.
+
+    Raises InvalidInput where there are too many keys.
+    """
+    rows = _rows(query)
+    models: dict[str, LanguageModel] = {}
+    if query.reads_models:
+        models = _models(query)
+        rows = rows.filter(key__in=list(models))
+    elif query.dim in query.filters:
+        rows = rows.filter(key__in=query.filters[query.dim])
+    _check_keys(query, rows)
+    cells = _cells(query, rows)
+    keys = sorted({key for key, _at in cells}, key=lambda key: (len(key) if key.isdecimal() else 0, key))
+    keys = keys if query.dim else [""]
+    return {
+        "metric": query.metric.name,
+        "unit": query.metric.unit.value,
+        "definition": str(query.metric.definition),
+        "bucket": query.bucket.value,
+        "series": [_line(query, key, cells, models.get(key)) for key in keys],
+    }
+
+
+def _rows(query: SeriesQuery) -> "QuerySet[MetricDay]":
+    first = start_of_bucket(query.first, query.bucket) if not query.metric.adds_up else query.first
+    return MetricDay.objects.filter(
+        metric=query.metric.stored_as, dim=query.dim, team=query.team, span=query.metric.span_of(query.bucket),
+        day__gte=first, day__lte=query.last,
+    )  # fmt: skip
+
+
+def _models(query: SeriesQuery) -> dict[str, LanguageModel]:
+    """Return the models by key: the chosen ones, or all of the place."""
+    models = LanguageModel.objects.on_boards_of(None if query.team is None else query.team.pk)
+    if chosen := query.filters.get(MODEL):
+        models = models.named(chosen)
+    return {str(model.pk): model for model in models.order_by().select_related("team")}
+
+
+def _check_keys(query: SeriesQuery, rows: "QuerySet[MetricDay]") -> None:
+    if query.by and len(rows.order_by().values("key").distinct()[: MAX_KEYS + 1]) > MAX_KEYS:
+        name = query.by if query.by in FILTERS else "from"
+        sentence = _("More than %(n)d series: choose some with %(name)s=, or a shorter period.")
+        raise InvalidInput(fields={"by": [sentence % {"n": MAX_KEYS, "name": name}]})
+
+
+@dataclass
+class _Cell:
+    n: int
+    total: float
+    quantile: float | None = None
+
+
+def _cells(query: SeriesQuery, rows: "QuerySet[MetricDay]") -> dict[tuple[str, date], _Cell]:
+    """Return the sums by key and first day of the bucket."""
+    if query.metric.kind is Kind.QUANTILE:
+        return _quantile_cells(query, rows)
+    at = Trunc("day", query.bucket.value, output_field=DateField())
+    sums = rows.order_by().values_list("key", at).annotate(n=Sum("n"), total=Sum("total"))
+    return {(name, start): _Cell(n, float(total)) for name, start, n, total in sums}
+
+
+def _quantile_cells(query: SeriesQuery, rows: "QuerySet[MetricDay]") -> dict[tuple[str, date], _Cell]:
+    histograms: dict[tuple[str, date], list[list[int]]] = defaultdict(list)
+    for key, day, buckets in rows.order_by().values_list("key", "day", "buckets"):
+        histograms[key, start_of_bucket(day, query.bucket)].append(buckets)
+    cells = {}
+    for place, parts in histograms.items():
+        counts = merge(parts)
+        bucket = quantile_bucket(counts, query.metric.quantile or 0.5)
+        value = None if bucket is None else float(bucket) if query.metric.exact else middle(bucket)
+        cells[place] = _Cell(counts.total(), 0, value)
+    return cells
+
+
+def _line(
+    query: SeriesQuery, key: str, cells: Mapping[tuple[str, date], _Cell], model: LanguageModel | None
+) -> LinePayload:
+    points = [_point(query, start, cells.get((key, start))) for start in query.starts]
+    name = key if model is None else model.name
+    return {"key": (key if model is None else model.full_slug) if query.dim else None, "name": name, "points": points}
+
+
+def _point(query: SeriesQuery, start: date, cell: _Cell | None) -> PointPayload:
+    metric, cell = query.metric, cell or _Cell(0, 0)
+    point: PointPayload = {"at": start.isoformat(), "value": _value(metric, cell), "n": cell.n}
+    is_hidden = metric.name == "retention" and cell.total < MIN_PERSONS
+    if is_hidden:
+        point["value"] = None
+    elif metric.kind is Kind.SHARE and cell.n:
+        point["low"], point["high"] = wilson(cell.total / cell.n, cell.n)
+    if start_of_next(start, query.bucket) > today():
+        point["unfinished"] = True
+    return point
+
+
+def _value(metric: Metric, cell: _Cell) -> float | None:
+    match metric.kind:
+        case Kind.SUM:
+            return cell.total
+        case Kind.QUANTILE:
+            return cell.quantile
+    return cell.total / cell.n if cell.n else None
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share of n. Source: Wilson (1927)."""
+    centre = share + _Z**2 / (2 * n)
+    half = _Z * sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2))
+    scale = 1 + _Z**2 / n
+    return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
+
+
+CSV_COLUMNS = ("metric", "key", "at", "value", "n", "low", "high", "unfinished")
+
+
+def csv_rows(series: SeriesPayload) -> Iterable[tuple[object, ...]]:
+    for line in series["series"]:
+        for point in line["points"]:
+            yield (
+                series["metric"], line["key"], point["at"], point["value"], point["n"], point.get("low"),
+                point.get("high"), point.get("unfinished", False),
+            )  # fmt: skip
+
+
+def metric_payload(metric: Metric) -> MetricPayload:
+    return {
+        "metric": metric.name,
+        "name": str(metric.label),
+        "unit": metric.unit.value,
+        "definition": str(metric.definition),
+        "kind": metric.kind.value,
+        "by": list(metric.dims),
+        "buckets": [bucket.value for bucket in metric.buckets],
+        "adds_up": metric.adds_up,
+    }
