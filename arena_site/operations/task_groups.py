@@ -77,7 +77,10 @@ _GROUPS: list[tuple[str, Promise, Promise, list[str]]] = [
             "leaderboard.datarelease",
         ],
     ),
-    ("machine", _("Machine"), _("See who changed what, and whether all parts run."), ["accounts.auditentry"]),
+    (
+        "machine", _("Machine"), _("See who changed what, and whether all parts run."),
+        ["metrics:use", "accounts.auditentry"],
+    ),
 ]  # fmt: skip
 # Plainer names than those of the tables.
 _NAMES: dict[str, Promise] = {
@@ -91,6 +94,7 @@ _NAMES: dict[str, Promise] = {
 _OTHER_PAGES: dict[str, tuple[Promise, str]] = {
     "admin:battles_test_models": (_("Test all models"), "models_registry.change_languagemodel"),
     "admin:battles_servers": (_("What your servers send"), "models_registry.view_languagemodel"),
+    "metrics:use": (_("Figures over time"), "metrics.view_metricday"),
     "admin:accounts_single_sign_on": (_("Single sign-on"), "socialaccount.view_socialaccount"),
 }
 

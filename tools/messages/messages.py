@@ -20,6 +20,7 @@ APPS = (
     "benchmarks",
     "common",
     "gateway",
+    "metrics",
     "leaderboard",
     "models_registry",
     "reviews",

@@ -119,6 +119,10 @@ PEOPLE = [
         "team-session": "/teams/{team}/sessions/{team_session}/",
         "team-boards": "/teams/{team}/boards/",
         "team-spending": "/teams/{team}/spending/",
+        **{
+            f"team-figures-{page.strip('/') or 'use'}": f"/teams/{{team}}/metrics/{page}"
+            for page in ("", "funnel/", "speed/", "money/", "router/")
+        },
     }),
     Picture("places", "/?team={team}", Who.GUARDED, World.NEW, act=acts.open_places),
     Picture("team-new", "/teams/new/", Who.ADMINISTRATOR, World.NEW),
@@ -219,6 +223,10 @@ def _table(table: str) -> list[Picture]:
 
 ADMINISTRATION = [
     *_all(Who.ADMINISTRATOR, World.GENERATED, {
+        **{
+            f"admin-figures-{page.strip('/') or 'use'}": f"/admin/metrics/{page}"
+            for page in ("", "funnel/", "models/", "speed/", "money/", "router/")
+        },
         "dashboard": "/admin/", "admin-app": "/admin/battles/", "styleguide": "/styleguide/",
         "admin-provider-add": "/admin/models_registry/provider/add/",
         "admin-languagemodel-add": "/admin/models_registry/languagemodel/add/",

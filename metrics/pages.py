@@ -1,0 +1,360 @@
+"""Pages of charts, of the arena for operators and of a team for its owners."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from decimal import Decimal
+from urllib.parse import urlencode
+
+from django.db.models import Sum
+from django.utils.formats import date_format, number_format
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.models import Team
+from battles.models import Battle, RoutingDecision, Vote
+from common.errors import InvalidInput
+from common.text.money import dollars
+from metrics.catalogue import BY_NAME, Bucket, Kind, Metric, Unit
+from metrics.charts import Drawing, draw
+from metrics.models import MetricDay
+from metrics.payload_types import LinePayload, PointPayload
+from metrics.series import FILTERS, MODEL, SeriesQuery, read_days, read_series, today
+from models_registry.models import LanguageModel
+
+MAX_LINES = 8
+# Periods that a link offers, in days, and their buckets.
+PERIODS = ((28, Bucket.DAY), (90, Bucket.DAY), (365, Bucket.WEEK), (1095, Bucket.MONTH))
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Figures drawn in one picture, `metrics` of one unit. by: draw a line for each of its keys instead."""
+
+    title: Promise
+    metrics: tuple[str, ...]
+    by: str = ""
+
+    @property
+    def id(self) -> str:
+        return "-".join(filter(None, (self.metrics[0].replace("_", "-"), self.by)))
+
+
+@dataclass(frozen=True)
+class Page:
+    slug: str
+    title: Promise
+    charts: tuple[Chart, ...]
+    for_operators: bool = False
+
+
+def _chart(title: Promise, *metrics: str, by: str = "") -> Chart:
+    return Chart(title, metrics, by)
+
+
+PAGES = (
+    Page(
+        "use", gettext_lazy("Use"),
+        (
+            _chart(gettext_lazy("Battles"), "battles", by="mode"),
+            _chart(gettext_lazy("Active people"), "active_people"),
+            _chart(gettext_lazy("Active people, 7 and 28 days"), "active_people_7d", "active_people_28d"),
+            _chart(gettext_lazy("Stickiness"), "stickiness"),
+            _chart(
+                gettext_lazy("Battles per person"),
+                "battles_per_person", "battles_per_person_p50", "battles_per_person_p90",
+            ),
+            _chart(gettext_lazy("Votes per battle"), "votes_per_battle"),
+            _chart(gettext_lazy("Counted votes"), "counted_share"),
+            _chart(gettext_lazy("Votes not counted, by reason"), "excluded_votes", by="reason"),
+        ),
+    ),
+    Page(
+        "funnel", gettext_lazy("Funnel and return"),
+        (
+            _chart(
+                gettext_lazy("From the prompt to the next battle"),
+                "funnel_whole", "funnel_voted", "funnel_feedback", "funnel_again", "funnel_back",
+            ),
+            _chart(gettext_lazy("Battles without a vote"), "funnel_void", "funnel_stopped", "funnel_open"),
+            _chart(gettext_lazy("Time to vote"), "time_to_vote_p50", "time_to_vote_p90"),
+            _chart(gettext_lazy("Return by weeks since the first battle"), "retention", by="week"),
+        ),
+    ),
+    Page(
+        "models", gettext_lazy("Models"),
+        (
+            _chart(gettext_lazy("Win rate"), "win_rate", by="model"),
+            _chart(gettext_lazy("First token, median"), "first_token_p50", by="model"),
+            _chart(gettext_lazy("Failed calls"), "failed_share", by="model"),
+            _chart(gettext_lazy("Cost of answers"), "cost", by="model"),
+        ),
+        for_operators=True,
+    ),
+    Page(
+        "speed", gettext_lazy("Speed and failures"),
+        (
+            _chart(gettext_lazy("First token"), "first_token_p50", "first_token_p95"),
+            _chart(gettext_lazy("Whole answer"), "answer_time_p50", "answer_time_p95"),
+            _chart(gettext_lazy("Tokens a second"), "tokens_per_second_p50", "tokens_per_second_p05"),
+            _chart(
+                gettext_lazy("Failed, empty, cut off, refused"),
+                "failed_share", "empty_share", "cut_off_share", "refused_share",
+            ),
+            _chart(gettext_lazy("Failures by code"), "failures", by="code"),
+        ),
+    ),
+    Page(
+        "money", gettext_lazy("Money"),
+        (
+            _chart(gettext_lazy("Cost of answers"), "cost"),
+            _chart(gettext_lazy("Cost of a battle and of a counted vote"), "cost_per_battle", "cost_per_vote"),
+            _chart(gettext_lazy("Cost of 1,000 tokens"), "cost_per_1000_tokens"),
+        ),
+    ),
+    Page(
+        "router", gettext_lazy("Auto mode"),
+        (
+            _chart(gettext_lazy("Decisions by target"), "decisions", by="target"),
+            _chart(gettext_lazy("Decisions by type of question"), "decisions", by="type"),
+            _chart(gettext_lazy("Battles to learn from, and other models after failures"),
+                "explored_share", "fallback_share"),
+            _chart(gettext_lazy("Saved against always asking the best"), "saved"),
+        ),
+    ),
+)  # fmt: skip
+
+
+# Its address has no name of its own.
+FIRST = PAGES[0]
+OF_TEAMS = tuple(page for page in PAGES if not page.for_operators)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """note: interval. n: what the value is of; shown beside means, shares and quantiles."""
+
+    text: str
+    note: str
+    n: int
+    shows_n: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    at: str
+    cells: list[Cell]
+
+
+@dataclass(frozen=True)
+class DrawnChart:
+    """rows: of the table, one for each bucket. notes: definitions, and what the filters do not change."""
+
+    chart: Chart
+    drawing: Drawing
+    names: list[str]
+    ticks: list[tuple[float, str]]
+    dates: list[tuple[float, str]]
+    rows: list[Row]
+    notes: list[str]
+    csv: list[tuple[str, str]]
+    has_values: bool
+
+
+@dataclass(frozen=True)
+class PageQuery:
+    """Choices in the address of a page. filters: at most one dimension."""
+
+    first: date
+    last: date
+    bucket: Bucket
+    filters: dict[str, str]
+    team: Team | None = None
+    reads_models: bool = True
+
+    @classmethod
+    def read(cls, data: Mapping[str, str], team: Team | None, *, reads_models: bool) -> "PageQuery":
+        """Raises InvalidInput."""
+        name = data.get("bucket") or Bucket.DAY
+        if name not in list(Bucket):
+            raise InvalidInput(fields={"bucket": [_("Choose one of: %(choices)s.") % {"choices": ", ".join(Bucket)}]})
+        first, last = read_days(data, Bucket(name))
+        names = FILTERS if reads_models else [each for each in FILTERS if each != MODEL]
+        filters = {each: data[each] for each in names if data.get(each)}
+        if len(filters) > 1:
+            sentence = _("Figures exist by one of mode, language and model at a time: leave out all but one.")
+            raise InvalidInput(fields={each: [sentence] for each in list(filters)[:1]})
+        return cls(first, last, Bucket(name), filters, team, reads_models)
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """Return the parameters of this query's address."""
+        period = {"from": self.first.isoformat(), "to": self.last.isoformat(), "bucket": self.bucket.value}
+        return {**period, **self.kept}
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """Return its parameters beside the period. The address of a team's page names the team."""
+        return {**self.filters, **({"team": self.team.slug} if self.team and self.reads_models else {})}
+
+    def of_metric(self, chart: Chart, metric: Metric) -> SeriesQuery:
+        """Return the query of one of a chart's metrics; filters that it does not have are left out."""
+        filters = {name: value.split(",") for name, value in self.filters.items() if name in metric.dims}
+        by = chart.by if not filters or chart.by in filters else ""
+        bucket = self.bucket if self.bucket in metric.buckets else metric.buckets[0]
+        return SeriesQuery(metric, self.first, self.last, bucket, by, filters, self.team)
+
+
+def read_page(page: Page, query: PageQuery) -> list[DrawnChart]:
+    """Return the page's charts; as many queries for any number of rows."""
+    return [_read_chart(chart, query) for chart in page.charts]
+
+
+def _read_chart(chart: Chart, query: PageQuery) -> DrawnChart:
+    metrics = [BY_NAME[name] for name in chart.metrics]
+    queries = [_with_busiest(query.of_metric(chart, metric)) for metric in metrics]
+    found = [read_series(each) for each in queries]
+    lines = [(metric, line) for metric, series in zip(metrics, found, strict=True) for line in series["series"]]
+    lines = sorted(lines, key=lambda line: -_size(line[1]))[:MAX_LINES] if chart.by else lines[:MAX_LINES]
+    values = [[point["value"] for point in line["points"]] for _metric, line in lines]
+    points = lines[0][1]["points"] if lines else []
+    is_share = metrics[0].unit is Unit.SHARE
+    drawing = draw(
+        values,
+        bands=[_band(point) for point in points] if len(lines) == 1 else (),
+        unfinished=bool(points and points[-1].get("unfinished")),
+        maximum=1.0 if is_share and any(value and value > 0.5 for line in values for value in line) else None,
+    )
+    bucket = queries[0].bucket
+    return DrawnChart(
+        chart, drawing,
+        names=[_name(chart, queries[0], metric, line) for metric, line in lines],
+        ticks=[(tick.at, value_text(metrics[0], tick.value)) for tick in drawing.ticks],
+        dates=[(x, _date_text(points[index]["at"], bucket)) for x, index in drawing.dates],
+        rows=_rows(lines, bucket),
+        notes=_notes(metrics, queries, query),
+        csv=[(str(metric.label), _csv_query(each)) for metric, each in zip(metrics, queries, strict=True)],
+        has_values=any(point["n"] for _metric, line in lines for point in line["points"]),
+    )  # fmt: skip
+
+
+def _with_busiest(query: SeriesQuery) -> SeriesQuery:
+    """Choose the models, or other keys, with most rows: a picture has few lines."""
+    if query.by != MODEL or query.filters:
+        return query
+    rows = MetricDay.objects.filter(
+        metric=query.metric.stored_as, dim=MODEL, team=query.team, span=MetricDay.Span.DAY, day__gte=query.first,
+        day__lte=query.last,
+    )  # fmt: skip
+    busiest = rows.order_by().values_list("key").annotate(size=Sum("n")).order_by("-size", "key")[:MAX_LINES]
+    keys = [int(key) for key, _size in busiest]
+    models = LanguageModel.objects.on_boards_of(query.team.pk if query.team else None).filter(pk__in=keys)
+    return replace(query, filters={MODEL: [model.full_slug for model in models.select_related("team")]})
+
+
+def _size(line: LinePayload) -> int:
+    return sum(point["n"] for point in line["points"])
+
+
+def _band(point: PointPayload) -> tuple[float, float] | None:
+    return (point["low"], point["high"]) if "low" in point and point["value"] is not None else None
+
+
+def _name(chart: Chart, query: SeriesQuery, metric: Metric, line: LinePayload) -> str:
+    if not chart.by or query.by != chart.by:
+        return str(metric.label)
+    return key_name(chart.by, line["name"])
+
+
+def key_name(dim: str, key: str) -> str:
+    """Return a key as people read it."""
+    match dim:
+        case "mode":
+            return str(dict(Battle.Mode.choices).get(key, key))
+        case "reason":
+            return str(dict(Vote.ExcludedReason.choices).get(key, key))
+        case "target":
+            return str(dict(RoutingDecision.Target.choices).get(key, key))
+        case "week":
+            return _("week %(n)s") % {"n": key}
+    return key
+
+
+def _rows(lines: list[tuple[Metric, LinePayload]], bucket: Bucket) -> list[Row]:
+    if not lines:
+        return []
+    return [
+        Row(
+            _date_text(point["at"], bucket),
+            [_cell(metric, line["points"][index]) for metric, line in lines if index < len(line["points"])],
+        )
+        for index, point in enumerate(lines[0][1]["points"])
+    ]
+
+
+def _cell(metric: Metric, point: PointPayload) -> Cell:
+    if point["value"] is None:
+        is_few = metric.name == "retention" and point["n"]
+        return Cell(_("< 5") if is_few else "–", "", point["n"], shows_n=bool(is_few))
+    note = ""
+    if "low" in point:
+        note = f"{value_text(metric, point['low'])} – {value_text(metric, point['high'])}"
+    return Cell(value_text(metric, point["value"]), note, point["n"], shows_n=metric.kind is not Kind.SUM)
+
+
+def value_text(metric: Metric, value: float) -> str:
+    """Return the value with its unit, in the reader's language."""
+    match metric.unit:
+        case Unit.SHARE:
+            return _("%(percent)s %%") % {"percent": number_format(round(100 * value, 1), use_l10n=True)}
+        case Unit.DOLLARS:
+            return dollars(f"{Decimal(value).quantize(Decimal('0.0001')).normalize():f}")
+        case Unit.MILLISECONDS:
+            return _("%(n)s s") % {"n": number_format(round(value / 1000, 2), use_l10n=True)}
+        case Unit.SECONDS:
+            return _("%(n)s s") % {"n": number_format(round(value, 1), use_l10n=True)}
+    shown = round(value, 1) if metric.kind is not Kind.SUM else round(value)
+    return number_format(int(shown) if shown == int(shown) else shown, use_l10n=True, force_grouping=True)
+
+
+def _date_text(at: str, bucket: Bucket) -> str:
+    day = date.fromisoformat(at)
+    return date_format(day, "F Y" if bucket is Bucket.MONTH else "SHORT_DATE_FORMAT")
+
+
+def _notes(metrics: list[Metric], queries: list[SeriesQuery], query: PageQuery) -> list[str]:
+    notes = list(dict.fromkeys(str(metric.definition) for metric in metrics))
+    if query.filters and any(not each.filters for each in queries):
+        notes.append(_("The filter does not apply here."))
+    if any(each.bucket is not query.bucket for each in queries):
+        notes.append(_("These figures do not add up over days, so each is of its own day."))
+    return notes
+
+
+def _csv_query(query: SeriesQuery) -> str:
+    filters = {name: ",".join(keys) for name, keys in query.filters.items()}
+    parameters = {
+        "metric": query.metric.name, "from": query.first.isoformat(), "to": query.last.isoformat(),
+        "bucket": query.bucket.value, "by": query.by, **filters,
+        "team": query.team.slug if query.team else "", "as": "csv",
+    }  # fmt: skip
+    return urlencode({name: value for name, value in parameters.items() if value})
+
+
+@dataclass(frozen=True)
+class PeriodLink:
+    days: int
+    query: str
+    is_current: bool
+
+
+def period_links(query: PageQuery) -> list[PeriodLink]:
+    """Return links to periods that end today, with the other choices of the query."""
+    end, links = today(), []
+    for days, bucket in PERIODS:
+        first = end - timedelta(days=days - 1)
+        parameters = {"from": first.isoformat(), "to": end.isoformat(), "bucket": bucket.value, **query.kept}
+        is_current = (query.first, query.last, query.bucket) == (first, end, bucket)
+        links.append(PeriodLink(days, urlencode(parameters), is_current))
+    return links

@@ -1,0 +1,9 @@
+from django.urls import path
+
+from metrics import views
+from metrics.pages import FIRST, OF_TEAMS
+
+app_name = "team_metrics"
+urlpatterns = [
+    path("" if page is FIRST else f"{page.slug}/", views.of_team, {"page": page}, page.slug) for page in OF_TEAMS
+]

@@ -1,0 +1,70 @@
+from typing import cast
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from accounts.actor import ActorRequest
+from accounts.models import Team
+from accounts.teams.places import find_member
+from accounts.teams.roles import Right
+from accounts.teams.views import team_context
+from battles.models import Battle
+from common.errors import NotAllowed
+from metrics.access import is_operator, readable_team
+from metrics.catalogue import Bucket
+from metrics.csv_file import csv_response
+from metrics.pages import OF_TEAMS, PAGES, Page, PageQuery, period_links, read_page
+from metrics.series import SeriesQuery, read_series
+
+
+@require_safe
+def operators(request: HttpRequest, page: Page) -> HttpResponse:
+    actor = cast(ActorRequest, request).actor
+    if not is_operator(actor):
+        raise PermissionDenied
+    team = readable_team(actor, request.GET.get("team", ""))
+    if request.GET.get("as") == "csv":
+        return csv_response(read_series(SeriesQuery.read(request.GET.dict(), team)))
+    query = PageQuery.read(request.GET.dict(), team, reads_models=True)
+    context = {
+        **admin.site.each_context(request),
+        **_context(page, query),
+        "title": page.title,
+        "pages": [(each, reverse(f"metrics:{each.slug}")) for each in PAGES],
+        "asks_model": True,
+        "teams": Team.objects.order_by("name").only("name", "slug"),
+    }
+    return render(request, "admin/metrics/page.html", context)
+
+
+@login_required
+@require_safe
+def of_team(request: HttpRequest, slug: str, page: Page) -> HttpResponse:
+    member = find_member(cast(ActorRequest, request).actor, slug, Right.OWN)
+    if request.GET.get("as") == "csv":
+        series_query = SeriesQuery.read(request.GET.dict(), member.team)
+        if series_query.reads_models:
+            raise NotAllowed
+        return csv_response(read_series(series_query))
+    query = PageQuery.read(request.GET.dict(), member.team, reads_models=False)
+    pages = [(each, reverse(f"team_metrics:{each.slug}", args=[slug])) for each in OF_TEAMS]
+    return render(request, "metrics/team.html", {**team_context(member), **_context(page, query), "pages": pages})
+
+
+def _context(page: Page, query: PageQuery) -> dict[str, object]:
+    return {
+        "page": page,
+        "query": query,
+        "charts": read_page(page, query),
+        "periods": period_links(query),
+        "modes": Battle.Mode.choices,
+        "buckets": [(Bucket.DAY, _("day")), (Bucket.WEEK, _("week")), (Bucket.MONTH, _("month"))],
+        "kept_query": urlencode(query.parameters),
+    }
