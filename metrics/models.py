@@ -36,7 +36,7 @@ class MetricDay(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["metric", "dim", "key", "team", "span", "day"],
+                fields=["metric", "dim", "team", "span", "day", "key"],
                 nulls_distinct=False,
                 name="a_figure_of_a_day_is_stored_once",
             ),

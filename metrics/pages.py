@@ -24,6 +24,8 @@ from metrics.series import FILTERS, MODEL, SeriesQuery, read_days, read_series, 
 from models_registry.models import LanguageModel
 
 MAX_LINES = 8
+# Figures that exist by day alone, beside those by week or month.
+MAX_DAYS = 90
 # Periods that a link offers, in days, and their buckets.
 PERIODS = ((28, Bucket.DAY), (90, Bucket.DAY), (365, Bucket.WEEK), (1095, Bucket.MONTH))
 
@@ -155,7 +157,7 @@ class DrawnChart:
     drawing: Drawing
     names: list[str]
     ticks: list[tuple[float, str]]
-    dates: list[tuple[float, str]]
+    dates: list[tuple[float, str, str]]
     rows: list[Row]
     notes: list[str]
     csv: list[tuple[str, str]]
@@ -202,8 +204,10 @@ class PageQuery:
         """Return the query of one of a chart's metrics; filters that it does not have are left out."""
         filters = {name: value.split(",") for name, value in self.filters.items() if name in metric.dims}
         by = chart.by if not filters or chart.by in filters else ""
-        bucket = self.bucket if self.bucket in metric.buckets else metric.buckets[0]
-        return SeriesQuery(metric, self.first, self.last, bucket, by, filters, self.team)
+        if self.bucket in metric.buckets:
+            return SeriesQuery(metric, self.first, self.last, self.bucket, by, filters, self.team)
+        first = max(self.first, self.last - timedelta(days=MAX_DAYS - 1))
+        return SeriesQuery(metric, first, self.last, metric.buckets[0], by, filters, self.team)
 
 
 def read_page(page: Page, query: PageQuery) -> list[DrawnChart]:
@@ -231,7 +235,10 @@ def _read_chart(chart: Chart, query: PageQuery) -> DrawnChart:
         chart, drawing,
         names=[_name(chart, queries[0], metric, line) for metric, line in lines],
         ticks=[(tick.at, value_text(metrics[0], tick.value)) for tick in drawing.ticks],
-        dates=[(x, _date_text(points[index]["at"], bucket)) for x, index in drawing.dates],
+        dates=[
+            (x, _date_text(points[index]["at"], bucket), "end" if index and index == len(points) - 1 else "middle")
+            for x, index in drawing.dates
+        ],
         rows=_rows(lines, bucket),
         notes=_notes(metrics, queries, query),
         csv=[(str(metric.label), _csv_query(each)) for metric, each in zip(metrics, queries, strict=True)],
@@ -240,7 +247,7 @@ def _read_chart(chart: Chart, query: PageQuery) -> DrawnChart:
 
 
 def _with_busiest(query: SeriesQuery) -> SeriesQuery:
-    """Choose the models, or other keys, with most rows: a picture has few lines."""
+    """Choose the models with the largest counts: a picture has few lines."""
     if query.by != MODEL or query.filters:
         return query
     rows = MetricDay.objects.filter(
@@ -328,7 +335,7 @@ def _notes(metrics: list[Metric], queries: list[SeriesQuery], query: PageQuery) 
     if query.filters and any(not each.filters for each in queries):
         notes.append(_("The filter does not apply here."))
     if any(each.bucket is not query.bucket for each in queries):
-        notes.append(_("These figures do not add up over days, so each is of its own day."))
+        notes.append(_("These figures do not add up over days: each is of its own day, of the last 90."))
     return notes
 
 

@@ -25,7 +25,7 @@ BucketName = Literal["day", "week", "month"]
 
 
 class SeriesPayload(TypedDict):
-    """Points of one metric. `from` and `to`: first and last day."""
+    """`bucket`: the time of a point."""
 
     metric: str
     unit: str

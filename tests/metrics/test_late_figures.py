@@ -49,9 +49,9 @@ def test_vote_reveals_from_its_snapshot_on(blind: Battle):
         battle=blind, choice="left", model_left=left, model_right=right, turn_count=1, voter="visitor:1",
         created_at=NOON - timedelta(hours=2),
     )  # fmt: skip
-    Vote.objects.filter(pk=vote.pk).update(order=5)
-    assert counted(Reveal(NOON, 4, NOON)) == 0
-    assert counted(Reveal(NOON, 5, NOON)) > 0
+    vote.refresh_from_db()
+    assert counted(Reveal(NOON, vote.order - 1, NOON)) == 0
+    assert counted(Reveal(NOON, vote.order, NOON)) > 0
 
 
 def test_void_battle_reveals_after_the_late_hour(blind: Battle):

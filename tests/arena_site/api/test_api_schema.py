@@ -126,6 +126,8 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
     contract.ask_all(client, about_exports(str(release)))
     staff = make.browser(make.member(is_staff=True, is_superuser=True))
     contract.ask(staff, "get", "exports/interactions.{ending}", query="?mode=blind", ending="csv")
+    contract.ask(staff, "get", "metrics/", query="?metric=battles&by=mode")
+    contract.ask(staff, "get", "metrics/catalogue/")
     read_upload(world.picture.pk)
     contract.ask_all(client, about_uploads(world))
     publish_page(page=PageVersion.Page.TERMS, texts={"en": "Be kind."}, must_be_accepted=True, by=None)
