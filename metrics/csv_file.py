@@ -4,11 +4,11 @@ import io
 from django.http import HttpResponse
 
 from common.tables.cells import inert_cell
-from metrics.payload_types import SeriesPayload
+from metrics.payload_types import MetricSeriesPayload
 from metrics.series import CSV_COLUMNS, csv_rows
 
 
-def csv_response(series: SeriesPayload) -> HttpResponse:
+def csv_response(series: MetricSeriesPayload) -> HttpResponse:
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(CSV_COLUMNS)

@@ -36,7 +36,7 @@ class MetricDay(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["metric", "dim", "team", "span", "day", "key"],
+                fields=["metric", "dim", "team", "span", "key", "day"],
                 nulls_distinct=False,
                 name="a_figure_of_a_day_is_stored_once",
             ),

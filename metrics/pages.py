@@ -4,22 +4,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import lru_cache
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.db.models import Sum
 from django.utils.formats import date_format, number_format
 from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from accounts.models import Team
 from battles.models import Battle, RoutingDecision, Vote
 from common.errors import InvalidInput
-from common.text.money import dollars
+from common.text.money import rounded_dollars
 from metrics.catalogue import BY_NAME, Bucket, Kind, Metric, Unit
 from metrics.charts import Drawing, draw
 from metrics.models import MetricDay
-from metrics.payload_types import LinePayload, PointPayload
+from metrics.payload_types import MetricLinePayload, MetricPointPayload
 from metrics.series import FILTERS, MODEL, SeriesQuery, read_days, read_series, today
 from models_registry.models import LanguageModel
 
@@ -133,18 +135,14 @@ FIRST = PAGES[0]
 OF_TEAMS = tuple(page for page in PAGES if not page.for_operators)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """note: interval. n: what the value is of; shown beside means, shares and quantiles."""
+class Cell(NamedTuple):
+    """note: interval, and the number that a mean, share or quantile is of."""
 
     text: str
     note: str
-    n: int
-    shows_n: bool
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     at: str
     cells: list[Cell]
 
@@ -212,12 +210,14 @@ class PageQuery:
 
 def read_page(page: Page, query: PageQuery) -> list[DrawnChart]:
     """Return the page's charts; as many queries for any number of rows."""
+    if any(chart.by == MODEL for chart in page.charts) and not query.filters:
+        query = replace(query, filters={MODEL: ",".join(_busiest_models(query))})
     return [_read_chart(chart, query) for chart in page.charts]
 
 
 def _read_chart(chart: Chart, query: PageQuery) -> DrawnChart:
     metrics = [BY_NAME[name] for name in chart.metrics]
-    queries = [_with_busiest(query.of_metric(chart, metric)) for metric in metrics]
+    queries = [query.of_metric(chart, metric) for metric in metrics]
     found = [read_series(each) for each in queries]
     lines = [(metric, line) for metric, series in zip(metrics, found, strict=True) for line in series["series"]]
     lines = sorted(lines, key=lambda line: -_size(line[1]))[:MAX_LINES] if chart.by else lines[:MAX_LINES]
@@ -246,29 +246,27 @@ def _read_chart(chart: Chart, query: PageQuery) -> DrawnChart:
     )  # fmt: skip
 
 
-def _with_busiest(query: SeriesQuery) -> SeriesQuery:
-    """Choose the models with the largest counts: a picture has few lines."""
-    if query.by != MODEL or query.filters:
-        return query
+def _busiest_models(query: PageQuery) -> list[str]:
+    """Return the names of the models with most calls in the last MAX_DAYS of the period: a picture has few lines."""
     rows = MetricDay.objects.filter(
-        metric=query.metric.stored_as, dim=MODEL, team=query.team, span=MetricDay.Span.DAY, day__gte=query.first,
-        day__lte=query.last,
+        metric="failed_share", dim=MODEL, team=query.team, span=MetricDay.Span.DAY, day__lte=query.last,
+        day__gte=max(query.first, query.last - timedelta(days=MAX_DAYS - 1)),
     )  # fmt: skip
     busiest = rows.order_by().values_list("key").annotate(size=Sum("n")).order_by("-size", "key")[:MAX_LINES]
     keys = [int(key) for key, _size in busiest]
     models = LanguageModel.objects.on_boards_of(query.team.pk if query.team else None).filter(pk__in=keys)
-    return replace(query, filters={MODEL: [model.full_slug for model in models.select_related("team")]})
+    return [model.full_slug for model in models.select_related("team")]
 
 
-def _size(line: LinePayload) -> int:
+def _size(line: MetricLinePayload) -> int:
     return sum(point["n"] for point in line["points"])
 
 
-def _band(point: PointPayload) -> tuple[float, float] | None:
+def _band(point: MetricPointPayload) -> tuple[float, float] | None:
     return (point["low"], point["high"]) if "low" in point and point["value"] is not None else None
 
 
-def _name(chart: Chart, query: SeriesQuery, metric: Metric, line: LinePayload) -> str:
+def _name(chart: Chart, query: SeriesQuery, metric: Metric, line: MetricLinePayload) -> str:
     if not chart.by or query.by != chart.by:
         return str(metric.label)
     return key_name(chart.by, line["name"])
@@ -288,7 +286,7 @@ def key_name(dim: str, key: str) -> str:
     return key
 
 
-def _rows(lines: list[tuple[Metric, LinePayload]], bucket: Bucket) -> list[Row]:
+def _rows(lines: list[tuple[Metric, MetricLinePayload]], bucket: Bucket) -> list[Row]:
     if not lines:
         return []
     return [
@@ -300,29 +298,41 @@ def _rows(lines: list[tuple[Metric, LinePayload]], bucket: Bucket) -> list[Row]:
     ]
 
 
-def _cell(metric: Metric, point: PointPayload) -> Cell:
-    if point["value"] is None:
-        is_few = metric.name == "retention" and point["n"]
-        return Cell(_("< 5") if is_few else "–", "", point["n"], shows_n=bool(is_few))
-    note = ""
+def _cell(metric: Metric, point: MetricPointPayload) -> Cell:
+    value, n = point["value"], point["n"]
+    if not n or metric.kind is Kind.SUM:
+        return Cell("–" if value is None else value_text(metric, value), "")
+    note = _("of %(n)s") % {"n": _number(n)}
+    if value is None:
+        return Cell(_("< 5"), note)
     if "low" in point:
-        note = f"{value_text(metric, point['low'])} – {value_text(metric, point['high'])}"
-    return Cell(value_text(metric, point["value"]), note, point["n"], shows_n=metric.kind is not Kind.SUM)
+        note = f"{value_text(metric, point['low'])} – {value_text(metric, point['high'])}, {note}"
+    return Cell(value_text(metric, value), note)
 
 
 def value_text(metric: Metric, value: float) -> str:
     """Return the value with its unit, in the reader's language."""
     match metric.unit:
         case Unit.SHARE:
-            return _("%(percent)s %%") % {"percent": number_format(round(100 * value, 1), use_l10n=True)}
+            return _("%(percent)s %%") % {"percent": _number(round(100 * value, 1))}
         case Unit.DOLLARS:
-            return dollars(f"{Decimal(value).quantize(Decimal('0.0001')).normalize():f}")
+            return rounded_dollars(Decimal(str(value)))
         case Unit.MILLISECONDS:
-            return _("%(n)s s") % {"n": number_format(round(value / 1000, 2), use_l10n=True)}
+            return _("%(n)s s") % {"n": _number(round(value / 1000, 2))}
         case Unit.SECONDS:
-            return _("%(n)s s") % {"n": number_format(round(value, 1), use_l10n=True)}
-    shown = round(value, 1) if metric.kind is not Kind.SUM else round(value)
-    return number_format(int(shown) if shown == int(shown) else shown, use_l10n=True, force_grouping=True)
+            return _("%(n)s s") % {"n": _number(round(value, 1))}
+    return _number(round(value, 1))
+
+
+def _number(value: float) -> str:
+    return _localized(value, get_language())
+
+
+@lru_cache(maxsize=4_096)
+def _localized(value: float, _language: str | None) -> str:
+    """Return the number in the present language; tables have many of few different ones."""
+    whole = int(value) == value
+    return number_format(int(value) if whole else value, use_l10n=True, force_grouping=whole)
 
 
 def _date_text(at: str, bucket: Bucket) -> str:

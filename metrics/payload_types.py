@@ -1,7 +1,7 @@
 from typing import Literal, NotRequired, TypedDict
 
 
-class PointPayload(TypedDict):
+class MetricPointPayload(TypedDict):
     """`at`: first day of the bucket, UTC. `n`: what the value is of. `value`: null without any, and where fewer than
     five persons are not shown. `unfinished`: the bucket has not ended."""
 
@@ -13,25 +13,25 @@ class PointPayload(TypedDict):
     unfinished: NotRequired[bool]
 
 
-class LinePayload(TypedDict):
+class MetricLinePayload(TypedDict):
     """`key`: value of `by`, a model's id for models; null without `by`."""
 
     key: str | None
     name: str
-    points: list[PointPayload]
+    points: list[MetricPointPayload]
 
 
 BucketName = Literal["day", "week", "month"]
 
 
-class SeriesPayload(TypedDict):
+class MetricSeriesPayload(TypedDict):
     """`bucket`: the time of a point."""
 
     metric: str
     unit: str
     definition: str
     bucket: BucketName
-    series: list[LinePayload]
+    series: list[MetricLinePayload]
 
 
 class MetricPayload(TypedDict):

@@ -16,7 +16,7 @@ from common.errors import InvalidInput
 from metrics.catalogue import BY_NAME, Bucket, Kind, Metric
 from metrics.histograms import merge, middle, quantile_bucket
 from metrics.models import MetricDay
-from metrics.payload_types import LinePayload, MetricPayload, PointPayload, SeriesPayload
+from metrics.payload_types import MetricLinePayload, MetricPayload, MetricPointPayload, MetricSeriesPayload
 from models_registry.models import LanguageModel
 
 MAX_POINTS, MAX_KEYS = 400, 50
@@ -147,7 +147,7 @@ def _read_filters(data: Mapping[str, str], metric: Metric, by: str) -> dict[str,
     return filters
 
 
-def read_series(query: SeriesQuery) -> SeriesPayload:
+def read_series(query: SeriesQuery) -> MetricSeriesPayload:
     """Return the points of each key, two queries, one more for models.
 
     Raises InvalidInput where there are too many keys.
@@ -226,15 +226,15 @@ def _quantile_cells(query: SeriesQuery, rows: "QuerySet[MetricDay]") -> dict[tup
 
 def _line(
     query: SeriesQuery, key: str, cells: Mapping[tuple[str, date], _Cell], model: LanguageModel | None
-) -> LinePayload:
+) -> MetricLinePayload:
     points = [_point(query, start, cells.get((key, start))) for start in query.starts]
     name = key if model is None else model.name
     return {"key": (key if model is None else model.full_slug) if query.dim else None, "name": name, "points": points}
 
 
-def _point(query: SeriesQuery, start: date, cell: _Cell | None) -> PointPayload:
+def _point(query: SeriesQuery, start: date, cell: _Cell | None) -> MetricPointPayload:
     metric, cell = query.metric, cell or _Cell(0, 0)
-    point: PointPayload = {"at": start.isoformat(), "value": _value(metric, cell), "n": cell.n}
+    point: MetricPointPayload = {"at": start.isoformat(), "value": _value(metric, cell), "n": cell.n}
     is_hidden = metric.name == "retention" and cell.total < MIN_PERSONS
     if is_hidden:
         point["value"] = None
@@ -265,7 +265,7 @@ def wilson(share: float, n: int) -> tuple[float, float]:
 CSV_COLUMNS = ("metric", "key", "at", "value", "n", "low", "high", "unfinished")
 
 
-def csv_rows(series: SeriesPayload) -> Iterable[tuple[object, ...]]:
+def csv_rows(series: MetricSeriesPayload) -> Iterable[tuple[object, ...]]:
     for line in series["series"]:
         for point in line["points"]:
             yield (

@@ -37,6 +37,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "reviews", "description": "People compare a run's stored answers, without the models' names."},
         {"name": "reports", "description": "A question, the results that answer it, and what they were computed from."},
         {"name": "route", "description": "Which model suits a prompt: decisions of auto mode and its trainings."},
+        {"name": "metrics", "description": "Figures over time, for operators and owners of teams."},
         {"name": "site", "description": "The operator's name, colour and pages."},
         {"name": "suggestions", "description": "Prompts that the start page suggests."},
         {"name": "feedback-tags", "description": "Tags of feedback on answers."},

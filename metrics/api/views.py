@@ -12,7 +12,7 @@ from common.errors import InvalidInput
 from metrics.access import readable_team, require_model_figures
 from metrics.catalogue import METRICS
 from metrics.csv_file import csv_response
-from metrics.payload_types import CataloguePayload, SeriesPayload
+from metrics.payload_types import CataloguePayload, MetricSeriesPayload
 from metrics.series import SeriesQuery, metric_payload, read_series
 
 FORMATS = ("json", "csv")
@@ -21,7 +21,7 @@ FORMATS = ("json", "csv")
 class Metrics(APIView):
     scopes = {"GET": Scope.METRICS}
 
-    def get(self, request: Request) -> PayloadResponse[SeriesPayload] | HttpResponse:
+    def get(self, request: Request) -> PayloadResponse[MetricSeriesPayload] | HttpResponse:
         actor, data = cast(ActorRequest, request._request).actor, request.query_params.dict()
         query = SeriesQuery.read(data, readable_team(actor, data.get("team", "")))
         if query.reads_models:

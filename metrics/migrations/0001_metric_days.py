@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(fields=['day'], name='figures_of_a_day')],
-                'constraints': [models.UniqueConstraint(fields=('metric', 'dim', 'team', 'span', 'day', 'key'), name='a_figure_of_a_day_is_stored_once', nulls_distinct=False), models.CheckConstraint(condition=models.Q(models.Q(('dim', ''), _negated=True), ('key', ''), _connector='OR'), name='a_key_has_a_dimension'), models.CheckConstraint(condition=models.Q(('n__gte', 0)), name='no_figure_counts_less_than_nothing')],
+                'constraints': [models.UniqueConstraint(fields=('metric', 'dim', 'team', 'span', 'key', 'day'), name='a_figure_of_a_day_is_stored_once', nulls_distinct=False), models.CheckConstraint(condition=models.Q(models.Q(('dim', ''), _negated=True), ('key', ''), _connector='OR'), name='a_key_has_a_dimension'), models.CheckConstraint(condition=models.Q(('n__gte', 0)), name='no_figure_counts_less_than_nothing')],
             },
         ),
     ]

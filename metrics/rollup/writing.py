@@ -72,7 +72,7 @@ def _store(day: date, difference: Difference) -> None:
     ]
     MetricDay.objects.bulk_create(
         rows, batch_size=2_000, update_conflicts=True, update_fields=["n", "total", "buckets"],
-        unique_fields=["metric", "dim", "team", "span", "day", "key"],
+        unique_fields=["metric", "dim", "team", "span", "key", "day"],
     )  # fmt: skip
     for key in difference.gone:
         MetricDay.objects.filter(day=day, **key._asdict()).delete()

@@ -34,7 +34,7 @@ def test_pages_show_each_figure_as_chart_table_and_file(operator: Client):
 
 def test_every_page_opens_with_any_period_and_filter(operator: Client):
     model = make.model(slug="ada")
-    for metric in ("win_rate", "cost", "first_token"):
+    for metric in ("failed_share", "win_rate", "cost", "first_token"):
         MetricDay.objects.create(
             metric=metric, day=today(), dim="model", key=str(model.pk), n=4, total=3, buckets=[5, 4]
         )

@@ -1,7 +1,9 @@
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from unittest.mock import patch
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 
 from accounts.models import Team
@@ -119,3 +121,27 @@ def test_vote_of_a_later_day_is_counted_that_night(team: Team):
         missing, changed = job.days_to_count()
     assert min(missing) == after
     assert late.battle.created_at.date() in changed
+
+
+def rebuild(*options: str) -> list[str]:
+    out = StringIO()
+    with patch.object(Reveal, "now", return_value=reveal()):
+        call_command("rebuild_metrics", f"--from={DAYS[0]}", f"--to={DAYS[-1]}", *options, stdout=out)
+    return out.getvalue().splitlines()
+
+
+def test_rebuild_names_days_that_differ_and_lowers_nothing(team: Team):
+    roll_up_everything()
+    assert rebuild() == ["Nothing differed."]
+    MetricDay.objects.filter(day=DAYS[1], metric="battles", dim="", team=None).update(n=999)
+    changed = [f"{DAYS[1]} use: 1 figures differ.", "1 parts of days differed."]
+    assert rebuild("--dry-run") == rebuild() == changed
+    assert rebuild() == ["Nothing differed."]
+    before = stored()
+    for session in Session.objects.exclude(battles=None):
+        delete_session(session)
+    lines = rebuild("--losses")
+    assert lines[-1] == "Nothing differed."
+    assert any(line.startswith(f"{DAYS[0]} people day: ") and line.endswith("are left alone.") for line in lines)
+    assert any("active_people" in line and line.endswith("would become 0") for line in lines)
+    assert stored() == before

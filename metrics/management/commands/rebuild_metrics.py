@@ -43,8 +43,8 @@ class Command(BaseCommand):
         if difference.kept:
             self.stdout.write(f"{family.window(day).day} {family.name}: {len(difference.kept)} are left alone.")
         for key in difference.kept if losses else ():
-            figure = difference.counted.get(key)
-            self.stdout.write(f"  {' '.join(map(str, key))}: would become {figure.n if figure else 0}")
+            figure, name = difference.counted.get(key), " ".join(str(part) for part in key if part)
+            self.stdout.write(f"  {name}: would become {figure.n if figure else 0}")
 
 
 def _day(text: str) -> date:

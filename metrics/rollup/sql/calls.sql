@@ -25,26 +25,47 @@ WITH call AS (
     -- The models of a team are unknown outside of it.
     WHERE part.dim <> 'model' OR call.model_team_id IS NULL OR place.team IS NOT NULL
 )
-SELECT figure.metric, part.team, 'day' AS span, part.dim, part.key, figure.n, figure.total::numeric AS total,
-    CASE WHEN figure.is_histogram THEN floor(ln(figure.total::float8) / ln(1.12::float8))::integer END AS bucket
-FROM part
+SELECT figure.metric, sums.team, 'day' AS span, sums.dim, sums.key, figure.n, figure.total, NULL::integer AS bucket
+FROM (
+    SELECT team, dim, key, count(*) AS calls,
+        count(*) FILTER (WHERE state = 'failed') AS failed,
+        count(*) FILTER (WHERE error = 'empty') AS empty,
+        count(*) FILTER (WHERE finish_reason = 'length') AS cut_off,
+        count(*) FILTER (WHERE finish_reason = 'content_filter' OR error = 'filtered') AS refused,
+        count(cost) AS priced, sum(cost) AS cost,
+        sum(tokens) FILTER (WHERE cost IS NOT NULL) AS tokens,
+        1000 * sum(cost) FILTER (WHERE tokens > 0) AS cost_of_tokens
+    FROM part
+    GROUP BY team, dim, key
+) AS sums
 CROSS JOIN LATERAL (
-    VALUES
-        (CASE WHEN part.state = 'done' AND part.first_token_ms IS NOT NULL THEN 'first_token' END,
-            1, greatest(part.first_token_ms, 1)::numeric, TRUE),
-        (CASE WHEN part.state = 'done' AND part.total_ms IS NOT NULL THEN 'answer_time' END,
-            1, greatest(part.total_ms, 1)::numeric, TRUE),
-        (CASE WHEN part.state = 'done' AND part.speed > 0 THEN 'tokens_per_second' END, 1, part.speed, TRUE),
-        ('failed_share', 1, (part.state = 'failed')::integer::numeric, FALSE),
-        ('empty_share', 1, (part.error = 'empty')::integer::numeric, FALSE),
-        ('cut_off_share', 1, (part.finish_reason = 'length')::integer::numeric, FALSE),
-        ('refused_share', 1,
-            (part.finish_reason = 'content_filter' OR part.error = 'filtered')::integer::numeric, FALSE),
-        (CASE WHEN part.cost IS NOT NULL THEN 'cost' END, 1, part.cost, FALSE),
-        (CASE WHEN part.cost IS NOT NULL AND part.tokens > 0 THEN 'cost_per_1000_tokens' END,
-            part.tokens, 1000 * part.cost, FALSE)
-) AS figure (metric, n, total, is_histogram)
+    VALUES ('failed_share', sums.calls, sums.failed::numeric), ('empty_share', sums.calls, sums.empty),
+        ('cut_off_share', sums.calls, sums.cut_off), ('refused_share', sums.calls, sums.refused),
+        (CASE WHEN sums.priced > 0 THEN 'cost' END, sums.priced, sums.cost),
+        (CASE WHEN sums.tokens > 0 THEN 'cost_per_1000_tokens' END, sums.tokens, sums.cost_of_tokens)
+) AS figure (metric, n, total)
 WHERE figure.metric IS NOT NULL
+UNION ALL
+SELECT 'first_token', team, 'day', dim, key, count(*), sum(value),
+    floor(ln(value::float8) / ln(1.12::float8))::integer AS bucket
+FROM (
+    SELECT team, dim, key, greatest(first_token_ms, 1) AS value FROM part
+    WHERE state = 'done' AND first_token_ms IS NOT NULL
+) AS measured
+GROUP BY team, dim, key, bucket
+UNION ALL
+SELECT 'answer_time', team, 'day', dim, key, count(*), sum(value),
+    floor(ln(value::float8) / ln(1.12::float8))::integer AS bucket
+FROM (
+    SELECT team, dim, key, greatest(total_ms, 1) AS value FROM part WHERE state = 'done' AND total_ms IS NOT NULL
+) AS measured
+GROUP BY team, dim, key, bucket
+UNION ALL
+SELECT 'tokens_per_second', team, 'day', dim, key, count(*), sum(speed),
+    floor(ln(speed::float8) / ln(1.12::float8))::integer AS bucket
+FROM part
+WHERE state = 'done' AND speed > 0
+GROUP BY team, dim, key, bucket
 UNION ALL
 SELECT 'failures', part.team, 'day', code.dim, code.key, 1, 1, NULL
 FROM part

@@ -2,11 +2,13 @@ SELECT figure.metric, place.team, 'day' AS span, part.dim, part.key, figure.n, f
 FROM (
     SELECT battle.mode, battle.language, session.team_id, battle.voided_at IS NOT NULL AS is_void,
         vote.id IS NOT NULL AS is_voted,
-        (SELECT count(*) FROM battles_side AS side WHERE side.battle_id = battle.id) AS models
+        count(side.id) AS models
     FROM battles_battle AS battle
     JOIN battles_session AS session ON session.id = battle.session_id
     LEFT JOIN battles_vote AS vote ON vote.battle_id = battle.id
+    LEFT JOIN battles_side AS side ON side.battle_id = battle.id
     WHERE battle.created_at >= %(start)s AND battle.created_at < %(end)s
+    GROUP BY battle.id, session.team_id, vote.id
 ) AS battle
 CROSS JOIN LATERAL unnest(
     CASE WHEN battle.team_id IS NULL THEN ARRAY[NULL::bigint] ELSE ARRAY[NULL, battle.team_id] END
