@@ -345,7 +345,7 @@ def _notes(metrics: list[Metric], queries: list[SeriesQuery], query: PageQuery) 
     if query.filters and any(not each.filters for each in queries):
         notes.append(_("The filter does not apply here."))
     if any(each.bucket is not query.bucket for each in queries):
-        notes.append(_("These figures do not add up over days: each is of its own day, of the last 90."))
+        notes.append(_("These figures do not add up: each is of its own day or week, of the last 90 days."))
     return notes
 
 

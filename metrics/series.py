@@ -92,9 +92,10 @@ def start_of_bucket(day: date, bucket: Bucket) -> date:
     return day
 
 
-def start_of_next(start: date, bucket: Bucket) -> date:
+def start_of_next(day: date, bucket: Bucket) -> date:
+    """Return the first day of the bucket after that of a day."""
     days = {Bucket.DAY: 1, Bucket.WEEK: 7, Bucket.MONTH: 31}[bucket]
-    return start_of_bucket(start + days * _DAY, bucket)
+    return start_of_bucket(start_of_bucket(day, bucket) + days * _DAY, bucket)
 
 
 def _read_bucket(name: str) -> Bucket:
@@ -173,10 +174,10 @@ def read_series(query: SeriesQuery) -> MetricSeriesPayload:
 
 
 def _rows(query: SeriesQuery) -> "QuerySet[MetricDay]":
-    first = start_of_bucket(query.first, query.bucket) if not query.metric.adds_up else query.first
+    """Return the rows of whole buckets."""
     return MetricDay.objects.filter(
         metric=query.metric.stored_as, dim=query.dim, team=query.team, span=query.metric.span_of(query.bucket),
-        day__gte=first, day__lte=query.last,
+        day__gte=start_of_bucket(query.first, query.bucket), day__lt=start_of_next(query.last, query.bucket),
     )  # fmt: skip
 
 
