@@ -29,6 +29,7 @@ class Unit(StrEnum):
     MILLISECONDS = "ms"
     TOKENS_PER_SECOND = "tokens/s"
     DOLLARS = "USD"
+    POINTS = "points"
 
 
 class Kind(StrEnum):
@@ -193,6 +194,14 @@ METRICS: tuple[Metric, ...] = (
             "(Wilson). Until one to two hours ago."
         ),
         Unit.SHARE, Kind.SHARE, ("model",), whole=False,
+    ),
+    Metric(
+        "score", _("Score"), _("On Overall, in the last snapshot of each day that has one."),
+        Unit.POINTS, Kind.MEAN, ("model",), whole=False,
+    ),
+    Metric(
+        "elo", _("Elo"), _("On Overall, in the last snapshot of each day that has one."),
+        Unit.POINTS, Kind.MEAN, ("model",), whole=False,
     ),
     *_quantiles(
         "first_token", [(0.5, "p50", _("First token, median")), (0.95, "p95", _("First token, 95 %"))],

@@ -41,14 +41,16 @@ def draw(
     bands: Sequence[tuple[float, float] | None] = (),
     unfinished: bool = False,
     maximum: float | None = None,
+    from_zero: bool = True,
 ) -> Drawing:
     """Return the drawing of lines with one value per bucket, None where there is none.
 
-    bands: interval of each bucket, of a single line. unfinished: of the last bucket. maximum: top of the axis.
+    bands: interval of each bucket, of a single line. unfinished: of the last bucket. maximum: top of the axis,
+    which begins at 0 unless from_zero is false.
     """
     values = [value for line in lines for value in line if value is not None]
     highs = [band[1] for band in bands if band is not None]
-    low = min([0.0, *values])
+    low = min([0.0, *values] if from_zero or not values else values)
     high = max([low, *values, *highs]) if maximum is None else maximum
     ticks = _ticks(low, high)
     bottom, top = min(low, ticks[0]), max(high, ticks[-1], low + 1e-9)

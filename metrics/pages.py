@@ -90,6 +90,8 @@ PAGES = (
         "models", gettext_lazy("Models"),
         (
             _chart(gettext_lazy("Win rate"), "win_rate", by="model"),
+            _chart(gettext_lazy("Score"), "score", by="model"),
+            _chart(gettext_lazy("Elo"), "elo", by="model"),
             _chart(gettext_lazy("First token, median"), "first_token_p50", by="model"),
             _chart(gettext_lazy("Failed calls"), "failed_share", by="model"),
             _chart(gettext_lazy("Cost of answers"), "cost", by="model"),
@@ -229,6 +231,7 @@ def _read_chart(chart: Chart, query: PageQuery) -> DrawnChart:
         bands=[_band(point) for point in points] if len(lines) == 1 else (),
         unfinished=bool(points and points[-1].get("unfinished")),
         maximum=1.0 if is_share and any(value and value > 0.5 for line in values for value in line) else None,
+        from_zero=metrics[0].unit is not Unit.POINTS,
     )
     bucket = queries[0].bucket
     return DrawnChart(
@@ -300,7 +303,7 @@ def _rows(lines: list[tuple[Metric, MetricLinePayload]], bucket: Bucket) -> list
 
 def _cell(metric: Metric, point: MetricPointPayload) -> Cell:
     value, n = point["value"], point["n"]
-    if not n or metric.kind is Kind.SUM:
+    if not n or metric.kind is Kind.SUM or metric.unit is Unit.POINTS:
         return Cell("–" if value is None else value_text(metric, value), "")
     note = _("of %(n)s") % {"n": _number(n)}
     if value is None:

@@ -163,6 +163,7 @@ DAILY = (
             "refused_share", "cost", "cost_per_1000_tokens", "failures",
         ),
     ),
+    Family("standings", _of_day("score", "elo")),
     Family("battle_costs", _of_day("cost_per_battle", "cost_per_vote")),
     # Decisions are deleted after some time.
     Family("router", _of_day("decisions", "explored_share", "fallback_share", "saved"), forgets=True),

@@ -1,4 +1,4 @@
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from io import StringIO
 from unittest.mock import patch
 
@@ -9,10 +9,12 @@ from django.db import connection
 from accounts.models import Team
 from battles.actions import delete_session
 from battles.models import Session, Vote
+from leaderboard.models import AggregationRun
 from metrics.models import MetricDay
 from metrics.rollup import job
 from metrics.rollup.families import ALL, DAILY, Reveal
 from metrics.rollup.writing import roll_up
+from tests import make
 from tests.metrics import seeded
 from tests.metrics.recount import Recount
 
@@ -121,6 +123,20 @@ def test_vote_of_a_later_day_is_counted_that_night(team: Team):
         missing, changed = job.days_to_count()
     assert min(missing) == after
     assert late.battle.created_at.date() in changed
+
+
+def test_last_snapshot_of_a_day_gives_the_scores():
+    model = make.model()
+    for hour, score in ((9, 1010.5), (17, 1020.25)):
+        at = datetime.combine(DAYS[0], time(hour), UTC)
+        run = AggregationRun.objects.create(
+            slot=str(hour), state="done", started_at=at, finished_at=at, duration_ms=1, method="m", parameters_hash="h"
+        )
+        run.standings.create(model=model, score=score, votes=3, wins=1, losses=1, ties=1, both_bad=0, preliminary=False)
+    for family in DAILY:
+        roll_up(family, DAYS[0], reveal())
+    [score] = MetricDay.objects.filter(metric="score")
+    assert (score.key, score.n, float(score.total)) == (str(model.pk), 1, 1020.25)
 
 
 def rebuild(*options: str) -> list[str]:
