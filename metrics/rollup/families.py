@@ -58,6 +58,11 @@ class Window(NamedTuple):
     last: date
     day: date
 
+    @property
+    def is_settled(self) -> bool:
+        """Return whether the night after the last day is over, too."""
+        return self.last + _DAY < timezone.now().astimezone(UTC).date()
+
 
 def one_day(day: date) -> Window:
     return Window(day, day, day)
@@ -68,8 +73,8 @@ class Family:
     """Figures that one statement counts.
 
     metrics: (metric, span) of its rows. window: of the figures that a day belongs to. names_people: deleted sessions
-    are missing from a recount. follows: time after the window in which its figures still change. forgets: its rows are
-    deleted some day.
+    are missing from a recount. follows, precedes: times after and before the window that its figures depend on. shifts:
+    deleted sessions may raise its figures, too. forgets: its rows are deleted some day.
     """
 
     name: str
@@ -78,6 +83,8 @@ class Family:
     span: Span = Span.DAY
     names_people: bool = False
     follows: timedelta = timedelta(0)
+    precedes: timedelta = timedelta(0)
+    shifts: bool = False
     forgets: bool = False
 
     def count(self, window: Window, reveal: Reveal) -> dict[Key, Figure]:
@@ -111,7 +118,7 @@ class Family:
                         AND session.owner_user_id IS NULL AND session.owner_visitor_id IS NULL
                 )
                 """,
-                [start_of(window.first), start_of(window.last + _DAY + self.follows)],
+                [start_of(window.first - self.precedes), start_of(window.last + _DAY + self.follows)],
             )
             return bool(cursor.fetchone()[0])
 
@@ -178,6 +185,7 @@ WIDE = (
     _people(Span.MONTH, _month),
     Family(
         "retention", frozenset({("retention", Span.WEEK)}), _week, Span.WEEK, names_people=True,
+        precedes=10_000 * _DAY, shifts=True,
     ),
 )  # fmt: skip
 ALL = (*DAILY, *WIDE)

@@ -37,6 +37,11 @@ def _without_losses(difference: Difference, stored: Mapping[Key, Figure]) -> Dif
     return difference._replace(changed=changed, gone=[], kept=[*difference.gone, *lower])
 
 
+def _unchanged(difference: Difference, stored: Mapping[Key, Figure]) -> Difference:
+    kept = [key for key in difference.changed if key in stored]
+    return difference._replace(changed={}, gone=[], kept=[*difference.gone, *kept])
+
+
 def _is_lower(counted: Figure, stored: Figure) -> bool:
     return counted.n < stored.n or counted.total < stored.total
 
@@ -58,8 +63,11 @@ def roll_up(family: Family, day: date, reveal: Reveal, *, only_compare: bool = F
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
     stored = stored_figures(family, window.day)
     difference = _compare(stored, family.count(window, reveal))
-    if difference and family.lost_people(window):
-        difference = _without_losses(difference, stored)
+    if difference and stored and family.lost_people(window):
+        if not family.shifts:
+            difference = _without_losses(difference, stored)
+        elif window.is_settled:
+            difference = _unchanged(difference, stored)
     if not only_compare:
         _store(window.day, difference)
     return difference

@@ -8,7 +8,7 @@ from django.db import connection
 
 from accounts.models import Team
 from battles.actions import delete_session
-from battles.models import Session, Vote
+from battles.models import Battle, Session, Vote
 from leaderboard.models import AggregationRun
 from metrics.models import MetricDay
 from metrics.rollup import job
@@ -111,6 +111,19 @@ def test_deleted_sessions_change_no_figure(team: Team):
     for session in Session.objects.order_by("pk")[:12]:
         delete_session(session)
     roll_up_everything()
+    assert stored() == before
+
+
+def test_deleted_first_battle_leaves_the_return_as_it_was():
+    person, [retention] = make.member(), [family for family in ALL if family.name == "retention"]
+    first, second = (make.battle(make.model(), make.model(), actor=person) for _ in range(2))
+    Battle.objects.filter(pk=first.pk).update(created_at=seeded.FIRST - timedelta(days=7))
+    Battle.objects.filter(pk=second.pk).update(created_at=seeded.FIRST)
+    roll_up(retention, DAYS[0], reveal())
+    before = stored()
+    assert [(key[5], figure[0]) for key, figure in before.items()] == [("1", 1)]
+    delete_session(first.session)
+    roll_up(retention, DAYS[0], reveal())
     assert stored() == before
 
 
