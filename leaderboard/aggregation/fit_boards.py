@@ -252,6 +252,7 @@ class FitInputs:
             ballots=self.ballots if counts_votes(board.scope) else None,
             with_flip=self.pending.refit.style or board.scope == OVERALL,
             with_agreement=self.pending.refit.style,
+            with_taste=board.scope == OVERALL,
         )
 
     def fitted_board(self, fit: SnapshotFit, live: "LiveFigures") -> FittedBoard:
@@ -318,6 +319,7 @@ def _facts(run: AggregationRun, fit: SnapshotFit, earlier: AggregationRun | None
         "context": refit.style,
         "forecast": refit.style,
         "agreement": refit.style,
+        "taste": refit.voters,
         **{name: name in fit.facts for name in ("flips_first", "drops_first")},
     }
     for name, is_own in own.items():

@@ -190,6 +190,7 @@ def _fit(published: PublishedSnapshot, ballots: Ballots, lines: Mapping[str, Jso
         style=StyleInput(ballots, scaling, None if has_voters else _applied_context(published)) if style else None,
         ballots=ballots if published.facts.get("forecast_of") == published.id else None,
         with_agreement=published.facts.get("agreement_of") == published.id,
+        with_taste=published.facts.get("taste_of") == published.id,
     )
 
 

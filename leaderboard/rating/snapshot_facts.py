@@ -98,6 +98,14 @@ class AgreementFacts(TypedDict):
     spread: float
 
 
+class TasteFacts(TypedDict):
+    """Standard deviation of people's tastes in points: as used, and as their votes alone say (null if they are few)."""
+
+    sd: float
+    estimate: float | None
+    voters: int
+
+
 class FitFacts(TypedDict):
     phi: list[float]
     misfit: MisfitFacts
@@ -110,6 +118,7 @@ class FitFacts(TypedDict):
     context: NotRequired[ContextFacts]
     forecast: NotRequired[ForecastFacts]
     agreement: NotRequired[AgreementFacts]
+    taste: NotRequired[TasteFacts]
 
 
 class StyleColumns(TypedDict, total=False):

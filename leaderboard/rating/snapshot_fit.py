@@ -16,6 +16,7 @@ from leaderboard.rating.counts import Counts
 from leaderboard.rating.diagnostics import misfit, votes_to_flip_first
 from leaderboard.rating.first_place.dropped_votes import OUTCOMES, votes_to_drop_first
 from leaderboard.rating.intervals import Z
+from leaderboard.rating.personal.taste_spread import taste_facts
 from leaderboard.rating.ranks import rank_board, rank_established
 from leaderboard.rating.sensitivity.discrimination import agreement_facts
 from leaderboard.rating.snapshot_facts import (
@@ -73,6 +74,7 @@ def fit_snapshot(
     ballots: Ballots | None = None,
     with_flip: bool = False,
     with_agreement: bool = False,
+    with_taste: bool = False,
 ) -> SnapshotFit:
     """Fit the standings of one snapshot.
 
@@ -108,6 +110,8 @@ def fit_snapshot(
         facts["forecast"] = forecast
     if voters and with_agreement and (weighted := agreement_facts(voters, fitted, counts.names, offset=offset)):
         facts["agreement"] = weighted
+    if voters and with_taste:
+        facts["taste"] = taste_facts(voters, fitted, offset=offset)
     side = fitted.corrected
     del fitted, tally  # frees their arrays before the ranks need the memory
     if counts.listed:  # thousands of models: matrices are too large for kept memory

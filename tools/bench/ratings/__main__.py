@@ -24,6 +24,7 @@ from tools.bench.ratings.benchmarks import benchmark_coverage, benchmark_report 
 from tools.bench.ratings.context import context  # noqa: E402
 from tools.bench.ratings.judges import agreement_coverage, calibrated_boards, judged_board_cost, stop_rule  # noqa: E402
 from tools.bench.ratings.other_libraries import compare_libraries  # noqa: E402
+from tools.bench.ratings.own_boards import own_board_cost, own_boards  # noqa: E402
 from tools.bench.ratings.ranks import first_place, rank_ranges  # noqa: E402
 from tools.bench.ratings.report import Report  # noqa: E402
 from tools.bench.ratings.rings import rings  # noqa: E402
@@ -45,10 +46,12 @@ CALIBRATION = {
     "agreement": agreement_coverage,
     "calibrated": calibrated_boards,
     "stop-rule": stop_rule,
+    "own-boards": own_boards,
 }
 COSTS = {
     "benchmark-report": benchmark_report,
     "judged-board": judged_board_cost,
+    "own-board": own_board_cost,
     "speed": speed,
     "first-place": first_place,
     "ties": ties,
