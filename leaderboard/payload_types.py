@@ -114,6 +114,47 @@ class LeaderboardPayload(BoardHeadPayload):
     live: LivePayload | None
 
 
+class OwnLinePayload(TypedDict):
+    """Result of a model in your votes, or in your team's. Unknown figures are null.
+
+    score: everyone else's, moved towards your votes; difference: your taste, which is what of the move is not an error
+    of everyone else's score; differs: whether its 95 % interval leaves out 0.
+    """
+
+    model: ModelPayload
+    votes: int
+    wins: int
+    losses: int
+    ties: int
+    both_bad: int
+    score: float | None
+    ci_low: float | None
+    ci_high: float | None
+    others_score: float | None
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+    differs: bool | None
+
+
+class OwnBoardPayload(TypedDict):
+    """Your own board (`mine`), or your team's taste (`taste`), beside Overall without these votes.
+
+    votes: counted ones, of which scores need `votes_needed` more; voters: of the team; taste_sd: standard deviation of
+    people's tastes.
+    """
+
+    board: str
+    title: str
+    snapshot: str | None
+    computed_at: Moment | None
+    votes: int
+    votes_needed: int
+    voters: int | None
+    taste_sd: float | None
+    results: list[OwnLinePayload]
+
+
 class SnapshotHeadPayload(TypedDict):
     """A snapshot in a list: which votes it counted, how, and the SHA-256 of their tallies."""
 

@@ -39,6 +39,8 @@ from leaderboard.boards.facts import agreement_rows, describe_facts, sampling_sh
 from leaderboard.boards.head_to_head import read_head_to_head
 from leaderboard.boards.history import read_history
 from leaderboard.boards.model_page import get_public_model, read_model_page
+from leaderboard.boards.personal.own_board import read_own_board, read_team_taste
+from leaderboard.boards.personal.table import own_board_csv, own_rows
 from leaderboard.boards.places import read_place
 from leaderboard.boards.snapshots import read_published
 from leaderboard.boards.standings import model_label
@@ -51,6 +53,7 @@ from leaderboard.errors import NoSuchModel, NoSuchSnapshot, ReviewIsDecided
 from leaderboard.exports.access import may_read_exports
 from leaderboard.models import OVERALL, AnomalyReview
 from leaderboard.models.imported import SCOPE as IMPORTED
+from leaderboard.payload_types import OwnBoardPayload
 from leaderboard.releases.data_page import read_data_page
 from models_registry.models import LanguageModel
 from models_registry.picking import read_picker
@@ -100,6 +103,29 @@ def _of_readable_review(request: ActorRequest, query: queries.BoardQuery) -> que
     """Return the query with the review that its board names, if the reader may see the board."""
     named = "" if query.team else Board(query.board).named_review
     return replace(query, series=named) if named and series.owner().may_read_board(request.actor, named) else query
+
+
+@require_safe
+def own_board(request: ActorRequest) -> HttpResponse:
+    return _own_board_response(request, read_own_board(request.actor), "leaderboard/own_board.html", {})
+
+
+@require_safe
+def team_taste(request: ActorRequest, slug: str) -> HttpResponse:
+    member = find_member(request.actor, slug, Right.SEE)
+    taste = read_team_taste(member.team)
+    return _own_board_response(request, taste, "leaderboard/team_taste.html", team_context(member))
+
+
+def _own_board_response(
+    request: ActorRequest, own: OwnBoardPayload, template: str, context: dict[str, object]
+) -> HttpResponse:
+    match request.GET.get("format"):
+        case "json":
+            return JsonResponse(own)
+        case "csv":
+            return own_board_csv(own)
+    return render(request, template, {"own": own, "rows": own_rows(own), **context})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

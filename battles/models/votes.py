@@ -154,6 +154,9 @@ class Vote(models.Model):
             """A review settles ANOMALY, the arena the others."""
             return [cls.MODERATION, cls.OPERATOR]
 
+    # People are told that a vote under review counts.
+    COUNTED_REASONS = ("", ExcludedReason.ANOMALY)
+
     battle = models.OneToOneField(Battle, models.PROTECT, related_name="vote")
     # The battle's mode: side-by-side votes, cast with visible names, have a board of their own.
     mode = models.CharField(max_length=12, choices=Battle.Mode, default=Battle.Mode.BLIND, db_default=Battle.Mode.BLIND)
@@ -263,7 +266,7 @@ class Vote(models.Model):
 
     @property
     def counts(self) -> bool:
-        return self.excluded_reason in ("", self.ExcludedReason.ANOMALY)
+        return self.excluded_reason in self.COUNTED_REASONS
 
 
 class VoteNetwork(models.Model):

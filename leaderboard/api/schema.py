@@ -14,6 +14,12 @@ _BOARD = Parameter(
     "`overall`, `side-by-side`, `auto`, `compare`, `category:…`, `language:…` or `imported:…`: see `boards/`.",
     {**TEXT, "default": "overall"},
 )
+_BOARD_OR_OWN = Parameter(
+    "board",
+    f"{_BOARD.description} Or `mine`: what your own votes say, beside everyone else's; with `team`, `taste`: what your "
+    "team's say. Other parameters than `as` change nothing there.",
+    _BOARD.schema,
+)
 _TEAM = Parameter("team", "Address of a team of yours: its boards, snapshots and votes.", TEXT)
 _ENDING = Parameter("ending", "The file's format.", one_of(*WRITERS), required=True, location="path")
 _FILES = tuple(File(media_type) for media_type in dict.fromkeys(CONTENT_TYPES.values()))
@@ -31,7 +37,7 @@ OPERATIONS: Operations = {
         description="`next_due_at` says when to look for a newer one. As CSV, its `results` alone.",
         files=(File("text/csv"),),
         parameters=(
-            _BOARD,
+            _BOARD_OR_OWN,
             _TEAM,
             Parameter("category", "Short for `board=category:…`.", TEXT),
             Parameter("language", "Short for `board=language:…`.", TEXT),

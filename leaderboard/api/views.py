@@ -12,7 +12,7 @@ from battles.errors import NotVotedYet
 from battles.payloads import battle_payload
 from battles.queries import find_battle_with_related
 from common.api_responses import PayloadResponse, paginated
-from common.caching import public
+from common.caching import PRIVATE, public
 from common.db.replica import reads_replica
 from common.errors import InvalidInput, NotFound
 from common.payload_types import Page
@@ -22,6 +22,8 @@ from leaderboard.boards.head_to_head import read_head_to_head
 from leaderboard.boards.history import read_history
 from leaderboard.boards.matrix import read_matrix
 from leaderboard.boards.model_page import get_public_model, read_model_page
+from leaderboard.boards.personal.own_board import MINE, TASTE, read_own_board, read_team_taste
+from leaderboard.boards.personal.table import own_board_csv
 from leaderboard.boards.places import read_place
 from leaderboard.boards.reveal import battle_places, numbers_of
 from leaderboard.errors import NoSuchBoard, NoSuchModel, NoSuchSnapshot
@@ -34,6 +36,7 @@ from leaderboard.payload_types import (
     LeaderboardPayload,
     MatrixPayload,
     ModelStandingsPayload,
+    OwnBoardPayload,
     PlacePayload,
     SnapshotHeadPayload,
     SnapshotPayload,
@@ -49,14 +52,31 @@ def _team(request: Request, missing: type[NotFound] = NoSuchBoard) -> Team | Non
 
 @method_decorator(public, name="dispatch")
 class Leaderboard(APIView):
-    @reads_replica
-    def get(self, request: Request) -> PayloadResponse[LeaderboardPayload] | HttpResponse:
-        query = queries.BoardQuery.read(request.query_params, _team(request))
+    def get(self, request: Request) -> PayloadResponse[LeaderboardPayload | OwnBoardPayload] | HttpResponse:
         file_format = request.query_params.get("as", "json")
         if file_format not in FORMATS:
             raise InvalidInput(fields={"as": [_("Choose one of: %(choices)s.") % {"choices": ", ".join(FORMATS)}]})
-        board = queries.read_board(query)
-        return csv_response(board) if file_format == "csv" else PayloadResponse(board)
+        own = _own_board(request)
+        if own is None:
+            return _public_board(request, file_format)
+        response = own_board_csv(own) if file_format == "csv" else PayloadResponse(own)
+        response["Cache-Control"] = PRIVATE
+        return response
+
+
+def _own_board(request: Request) -> OwnBoardPayload | None:
+    board, team = request.query_params.get("board"), _team(request)
+    if board == MINE and team is None:
+        return read_own_board(cast(ActorRequest, request._request).actor)
+    return read_team_taste(team) if board == TASTE and team is not None else None
+
+
+@reads_replica
+def _public_board(
+    request: Request, file_format: str
+) -> PayloadResponse[LeaderboardPayload | OwnBoardPayload] | HttpResponse:
+    board = queries.read_board(queries.BoardQuery.read(request.query_params, _team(request)))
+    return csv_response(board) if file_format == "csv" else PayloadResponse(board)
 
 
 @method_decorator(public, name="dispatch")

@@ -19,6 +19,7 @@ from leaderboard.rating.snapshot_facts import (
     MisfitFacts,
     SideBiasFacts,
     StyleFacts,
+    TasteFacts,
 )
 
 STYLE_FEATURES = {
@@ -59,6 +60,7 @@ def describe_facts(facts: JsonObject, names: dict[str, str]) -> list[Fact]:
         *_side_bias(facts.get("side_bias")),
         *_design_effect(facts.get("largest_design_effect")),
         *_voters(facts.get("effective_voters")),
+        *_taste(facts.get("taste")),
         *_forecast(facts.get("forecast")),
         *_agreement(facts.get("agreement")),
         *_style(facts.get("style")),
@@ -148,6 +150,13 @@ def _voters(effective: float | None) -> list[Fact]:
         return []
     hint = _("as many people, each with equally many votes, would weigh as much; less where a few cast most votes")
     return [Fact(_("Effective number of voters"), _number(effective, places=1), hint)]
+
+
+def _taste(taste: TasteFacts | None) -> list[Fact]:
+    if taste is None:
+        return []
+    hint = _("points by which people’s liking of a model differs from everyone’s (standard deviation), for own boards")
+    return [Fact(_("Spread of people’s tastes"), _number(taste["sd"], places=0), hint)]
 
 
 def _forecast(forecast: ForecastFacts | None) -> list[Fact]:

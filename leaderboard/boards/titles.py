@@ -1,12 +1,11 @@
 from collections.abc import Iterable
 
-from django.utils.translation import get_language_info, gettext_lazy
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from battles import series
-from battles.labels.categories import BUILT_IN, category_names, find_category
+from battles.labels.categories import BUILT_IN, category_names, find_category, language_title
 from battles.models.categories import TEAM_MARK
-from battles.text.labels import UNDETERMINED
 from leaderboard.models import AUTO, COMPARE, OVERALL, REVIEW, SIDE_BY_SIDE, ImportedBoard
 from leaderboard.models.listed import listed_boards
 
@@ -65,16 +64,7 @@ def _title(board: str, categories: dict[str, str], imported: dict[str, str]) -> 
         case "category":
             return categories.get(name) or name.removeprefix(TEAM_MARK).replace("-", " ").capitalize()
         case "language":
-            return _language(name)
+            return language_title(name)
         case "imported":
             return imported.get(name, name)
     return str(TITLES.get(board, board))
-
-
-def _language(code: str) -> str:
-    if code == UNDETERMINED:
-        return _("Undetermined language")
-    try:
-        return str(get_language_info(code)["name_translated"]).capitalize()
-    except KeyError:
-        return code

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from leaderboard.counting.board_keys import board_keys, counts_votes
-from leaderboard.counting.columns import Integers, read_columns_by
+from leaderboard.counting.board_keys import ON_OVERALL, board_keys, counts_votes
+from leaderboard.counting.columns import Integers, read_columns, read_columns_by
 from leaderboard.counting.vote_arrays import VOTE_COLUMNS, BoardVotes, contestant_ids, indices_of
-from leaderboard.models import TallyCopy, VoteChange
+from leaderboard.models import OVERALL, TallyCopy, VoteChange
 from leaderboard.rating.bradley_terry import Indices
 from leaderboard.rating.counts import Counts
 from leaderboard.rating.outcomes import OUTCOMES
@@ -43,6 +43,22 @@ def read_copied_boards(*, until: int) -> dict[str, BoardVotes] | None:
         scope: _board_votes(scope, [models[model] for model in board], copies.get(scope), added[scope], until)
         for scope, board in ids.items()
     }
+
+
+def read_copied_overall(*, until: int) -> BoardVotes | None:
+    """Return Overall with votes up to `until`, None without a valid copy. Needs no lock: a copy is one row."""
+    copy = TallyCopy.objects.filter(scope=OVERALL).first()
+    if copy is None or copy.last_order > until or _last_order([copy]) is None:
+        return None
+    added = read_columns(
+        VOTE_COLUMNS,
+        f"""FROM battles_vote WHERE excluded_reason = '' AND {ON_OVERALL}
+        AND "order" > %(after)s AND "order" <= %(until)s""",
+        {"after": copy.last_order, "until": until},
+    )
+    ids = {*copy.contestants, *contestant_ids(added)}
+    models = LanguageModel.of_every_owner.in_bulk(ids)
+    return _board_votes(OVERALL, list(models.values()), copy, added, until)
 
 
 def renew_copies(boards: Iterable[BoardVotes], *, last_order: int, last_change: int) -> None:

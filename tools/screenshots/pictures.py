@@ -55,7 +55,7 @@ BATTLES = [
     *_all(Who.NEWCOMER, World.NEW, {
         "start": "/", "start-side-by-side": "/?mode=side_by_side", "start-compare": "/?mode=compare",
         "start-direct": "/?mode=direct", "start-auto": "/?mode=auto", "sessions-empty": "/sessions/",
-        "files-empty": "/uploads/", "votes-empty": "/votes/",
+        "files-empty": "/uploads/", "votes-empty": "/votes/", "own-board-empty": "/leaderboard/mine/",
     }),
     Picture("start-narrowed", "/", world=World.NEW, act=acts.narrow),
     Picture("answering", "/", act=acts.ask, shows="/s/{public_id}/"),
@@ -65,7 +65,7 @@ BATTLES = [
         "battle": "/s/{unvoted}/", "revealed": "/s/{voted}/", "follow-up": "/s/{asked_again}/",
         "compare": "/s/{compared}/", "side-by-side": "/s/{beside}/", "direct": "/s/{direct}/",
         "with-a-file": "/s/{with_file}/", "sessions": "/sessions/", "sessions-found": "/sessions/?search=lighthouse",
-        "votes": "/votes/", "limits": "/accounts/limits/", "software": "/software/",
+        "votes": "/votes/", "own-board": "/leaderboard/mine/", "limits": "/accounts/limits/", "software": "/software/",
         "session-delete": "/s/{beside}/delete/", "shared": "/b/{share}/", "files": "/uploads/",
         "file": "/uploads/{file}/", "file-delete": "/uploads/{file}/delete/",
     }),
@@ -117,7 +117,7 @@ PEOPLE = [
         "teams": "/teams/", "team": "/teams/{team}/", "team-members": "/teams/{team}/members/",
         "team-invitations": "/teams/{team}/invitations/", "team-settings": "/teams/{team}/settings/",
         "team-session": "/teams/{team}/sessions/{team_session}/",
-        "team-boards": "/teams/{team}/boards/",
+        "team-boards": "/teams/{team}/boards/", "team-taste": "/teams/{team}/taste/",
         "team-spending": "/teams/{team}/spending/",
         **{
             f"team-figures-{page.strip('/') or 'use'}": f"/teams/{{team}}/metrics/{page}"

@@ -211,6 +211,7 @@ def about_boards(world: World) -> list[Ask]:
             for style in ("", "&style_control=true")
         ),
         Ask("get", "leaderboard/", query="?as=csv"),
+        Ask("get", "leaderboard/", query="?board=mine", has=lambda board: board["results"]),
         Ask("get", "leaderboard/models/{slug}/", ["ada"], has=lambda model: model["opponents"]),
         Ask(
             "get", "leaderboard/history/", query="?models=ada,bob",

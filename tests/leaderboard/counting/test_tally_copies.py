@@ -4,9 +4,9 @@ import pytest
 
 from battles.models import Vote
 from leaderboard import actions
-from leaderboard.counting.tally_copies import read_copied_boards
-from leaderboard.counting.vote_arrays import read_boards
-from leaderboard.models import TallyCopy
+from leaderboard.counting.tally_copies import read_copied_boards, read_copied_overall
+from leaderboard.counting.vote_arrays import read_board, read_boards
+from leaderboard.models import OVERALL, TallyCopy
 from tests import make
 from tests.leaderboard.tally_checks import aggregate, assert_tallies_match_votes, cast_random_votes, checksums
 from tests.leaderboard.vote_factory import cast
@@ -26,7 +26,11 @@ def test_copies_and_later_votes_equal_tallies():
     cast(last, first, "tie", mode="side_by_side")
     cast(last, first, "tie", origin="router")
     copied = copied_boards()
-    assert aggregate().votes_taken == 4
+    run = aggregate()
+    assert run.votes_taken == 4
+    overall = read_copied_overall(until=run.last_order)
+    assert overall is not None
+    assert overall.counts.checksum == read_board(OVERALL).counts.checksum == copied[OVERALL].counts.checksum
     assert checksums(copied) == checksums(read_boards(last_order=0))
     assert {copy.last_order for copy in TallyCopy.objects.all()} == copied_at
     assert_tallies_match_votes()
@@ -42,6 +46,7 @@ def test_changed_vote_makes_copies_invalid():
     assert copied_boards() is not None
     actions.retract(vote, reason="operator", by=None)
     assert copied_boards() is None
+    assert read_copied_overall(until=2**31) is None
     aggregate()
     assert copied_boards() is not None
     assert_tallies_match_votes()
