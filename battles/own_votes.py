@@ -1,5 +1,8 @@
-"""A person's votes: the list, its filters and payload."""
+"""A person's votes: the list, its filters, payload and files."""
 
+import csv
+import io
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import cast
 
@@ -12,10 +15,12 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
+from battles.labels.categories import category_names, language_title
 from battles.models import Battle, Vote, VoteQuerySet
 from battles.payload_types import Choice, Mode, Origin, OwnVotePayload
 from battles.payloads import counted_payload
 from battles.side_words import CHOICE_LABELS
+from common.tables.cells import inert_cell
 from common.text.storable import storable
 from models_registry.models import LanguageModel
 
@@ -43,6 +48,12 @@ class VoteFilterForm(forms.Form):
         label=_("Mode"), required=False,
         choices=[("", _("Every mode")), *((mode.value, mode.label) for mode in Battle.VOTED_MODES)],
     )  # fmt: skip
+    category = forms.CharField(label=_("Category"), required=False, widget=forms.Select)
+    language = forms.CharField(label=_("Language"), required=False, widget=forms.Select)
+    counted = forms.ChoiceField(
+        label=_("Counted"), required=False,
+        choices=[("", _("Every vote")), ("true", _("Counts")), ("false", _("Does not count"))],
+    )  # fmt: skip
     since, until = _day_field(), _day_field()
 
     def __init__(self, query: QueryDict, *, actor: Actor) -> None:
@@ -53,12 +64,21 @@ class VoteFilterForm(forms.Form):
         for name, every in (("model", _("Every model")), ("against", _("Every model"))):
             choices = [("", every), *((slug, model.name) for slug, model in self._models.items())]
             cast(forms.Select, self.fields[name].widget).choices = choices
+        self._labels = _labels_of(self._votes)
+        for name, every in (("category", _("Every category")), ("language", _("Every language"))):
+            cast(forms.Select, self.fields[name].widget).choices = [("", every), *self._labels[name].items()]
 
     def clean_model(self) -> LanguageModel | None:
         return self._clean_model("model")
 
     def clean_against(self) -> LanguageModel | None:
         return self._clean_model("against")
+
+    def clean_category(self) -> str:
+        return self._clean_label("category")
+
+    def clean_language(self) -> str:
+        return self._clean_label("language")
 
     def clean(self) -> None:
         first, last = self.cleaned_data.get("since"), self.cleaned_data.get("until")
@@ -74,13 +94,24 @@ class VoteFilterForm(forms.Form):
         data, votes = self.cleaned_data, self._votes
         for model in filter(None, (data["model"], data["against"])):
             votes = votes.filter(Q(model_left=model) | Q(model_right=model))
-        exact = {name: data[name] for name in ("choice", "mode") if data[name]}
+        exact = {name: data[name] for name in ("choice", "mode", "language") if data[name]}
+        if data["category"]:
+            exact["categories__contains"] = [data["category"]]
+        if data["counted"]:
+            counts = Q(excluded_reason__in=Vote.COUNTED_REASONS)
+            votes = votes.filter(counts if data["counted"] == "true" else ~counts)
         if data["since"]:
             exact["created_at__gte"] = datetime.combine(data["since"], time(), UTC)
         if data["until"]:
             exact["created_at__lt"] = datetime.combine(data["until"] + timedelta(days=1), time(), UTC)
         related = votes.filter(**exact).select_related("battle__session", "model_left", "model_right")
         return related.order_by("-created_at", "-pk")
+
+    def _clean_label(self, name: str) -> str:
+        label = str(self.cleaned_data[name])
+        if label and label not in self._labels[name]:
+            raise ValidationError(gettext("You have no vote with this label."), code="no_vote_with_it")
+        return label
 
     def _clean_model(self, name: str) -> LanguageModel | None:
         slug = self.cleaned_data[name]
@@ -95,6 +126,20 @@ def _models_of(votes: VoteQuerySet) -> list[LanguageModel]:
     return list(LanguageModel.of_every_owner.filter(pk__in=[pk for (pk,) in seen]).order_by("name", "pk"))
 
 
+def _labels_of(votes: VoteQuerySet) -> dict[str, dict[str, str]]:
+    """Return the titles of the votes' categories and languages; three queries."""
+    categories = {
+        label for labels in votes.order_by().values_list("categories", flat=True).distinct() for label in labels
+    }
+    languages = set(votes.order_by().values_list("language", flat=True).distinct())
+    names = category_names()
+    titles = {
+        "category": {label: names.get(label, label) for label in categories},
+        "language": {code: language_title(code) for code in languages},
+    }
+    return {name: dict(sorted(of_kind.items(), key=lambda item: item[1])) for name, of_kind in titles.items()}
+
+
 def own_vote_payload(vote: Vote) -> OwnVotePayload:
     """vote: from VoteFilterForm.votes."""
     battle = vote.battle
@@ -107,6 +152,26 @@ def own_vote_payload(vote: Vote) -> OwnVotePayload:
         "choice": cast(Choice, vote.choice),
         "left": {"id": vote.model_left.slug, "name": vote.model_left.name},
         "right": {"id": vote.model_right.slug, "name": vote.model_right.name},
+        "categories": vote.categories,
+        "language": vote.language,
         "created_at": vote.created_at,
         **counted_payload(vote),
     }
+
+
+FILE_FIELDS = (
+    "battle", "session", "title", "mode", "origin", "choice", "left", "right", "categories", "language", "created_at",
+    "counted", "excluded_reason",
+)  # fmt: skip
+
+
+def own_votes_csv(votes: Iterable[Vote]) -> str:
+    """votes: from VoteFilterForm.votes. Models are named by their ids."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(FILE_FIELDS)
+    for vote in votes:
+        payload = own_vote_payload(vote)
+        cells: dict[str, object] = {**payload, "left": payload["left"]["id"], "right": payload["right"]["id"]}
+        writer.writerow([inert_cell(cells[name]) for name in FILE_FIELDS])
+    return text.getvalue()

@@ -95,6 +95,8 @@ class OwnVotePayload(CountedPayload):
     choice: Choice
     left: VotedModelPayload
     right: VotedModelPayload
+    categories: list[str]
+    language: str
     created_at: Moment
 
 

@@ -1,5 +1,8 @@
 """A person's votes with filters, on the page and in the API."""
 
+import csv
+import io
+
 import pytest
 from django.test import Client
 
@@ -28,11 +31,13 @@ def models() -> list[LanguageModel]:
 def browser(member: Actor, models: list[LanguageModel]) -> Client:
     """Return the browser of a member with three votes and an open battle."""
     ada, bob, cyd, dee = models
-    cast(member, ada, bob, "left", title="first")
-    cast(member, bob, cyd, "tie", title="<b>second</b>")
+    first = cast(member, ada, bob, "left", title="first")
+    second = cast(member, bob, cyd, "tie", title="<b>second</b>")
     cast(member, cyd, ada, "right", mode=Battle.Mode.SIDE_BY_SIDE, title="third")
     cast(make.member(), ada, dee, "left", title="of another person")
     make.answered_battle(ada, dee, actor=member)
+    Vote.objects.filter(pk=first.pk).update(excluded_reason=Vote.ExcludedReason.OPERATOR)
+    Vote.objects.filter(pk=second.pk).update(categories=["coding", "maths"], language="fr")
     return make.browser(member)
 
 
@@ -61,6 +66,9 @@ def titles(browser: Client, query: str) -> list[str]:
         ("?model=ada&against=cyd", ["third"]),
         ("?choice=tie", ["<b>second</b>"]),
         ("?mode=side_by_side", ["third"]),
+        ("?category=coding&language=fr", ["<b>second</b>"]),
+        ("?counted=true&choice=left", []),
+        ("?counted=false", ["first"]),
         ("?mode=blind&limit=1", ["<b>second</b>"]),
         ("?until=2020-01-31", []),
         ("?since=2020-01-31&until=2199-12-31&model=bob&choice=left", ["first"]),
@@ -78,7 +86,9 @@ def test_filters_select_votes(browser: Client, query: str, expected: list[str]):
 def test_vote_names_its_models_and_open_battles_do_not(browser: Client):
     [first] = browser.get(f"{API}?choice=left").json()["results"]
     assert (first["left"], first["right"]) == ({"id": "ada", "name": "Ada"}, {"id": "bob", "name": "Bob"})
-    assert (first["choice"], first["mode"], first["counted"], first["excluded_reason"]) == ("left", "blind", True, None)
+    assert (first["choice"], first["mode"], first["counted"], first["excluded_reason"]) == (
+        "left", "blind", False, "operator",
+    )  # fmt: skip
     page = main_part(browser.get(PAGE).text)
     assert "Cyd" in page
     assert "Dee" not in page
@@ -92,6 +102,9 @@ def test_vote_names_its_models_and_open_battles_do_not(browser: Client):
         ("?against=no%27s", "against", "You have no vote on “no&#x27;s”."),
         ("?choice=best", "choice", ""),
         ("?mode=compare", "mode", ""),
+        ("?category=images", "category", "You have no vote with this label."),
+        ("?language=xx", "language", "You have no vote with this label."),
+        ("?counted=maybe", "counted", ""),
         ("?since=31/01/2020", "since", "Write a day as 2026-11-23."),
         ("?since=0001-01-01", "since", "Write a day as 2026-11-23."),
         ("?until=9999-12-31", "until", "Write a day as 2026-11-23."),
@@ -122,3 +135,17 @@ def test_deleted_sessions_and_hidden_texts_are_left_out(browser: Client):
     actions.discard_session(battle.session)
     Battle.objects.filter(session__title="third").update(hidden_at="2026-01-01T00:00Z")
     assert titles(browser, "") == ["", "<b>second</b>"]
+
+
+def test_votes_are_downloaded_with_their_filter(browser: Client):
+    rows = list(csv.DictReader(io.StringIO(browser.get(f"{PAGE}?format=csv").text)))
+    assert [(row["title"], row["left"], row["right"], row["choice"]) for row in rows] == [
+        ("third", "cyd", "ada", "right"), ("<b>second</b>", "bob", "cyd", "tie"), ("first", "ada", "bob", "left"),
+    ]  # fmt: skip
+    assert (rows[1]["categories"], rows[1]["language"]) == ("coding;maths", "fr")
+    assert rows[2]["excluded_reason"] == "operator"
+    found = browser.get(f"{PAGE}?format=json&category=maths")
+    of_api = browser.get(f"{API}?category=maths").json()["results"]
+    assert [vote["battle"] for vote in found.json()["votes"]] == [vote["battle"] for vote in of_api]
+    assert found.headers["Cache-Control"] == "private, no-store"
+    assert browser.get(f"{PAGE}?format=csv&model=dee").status_code == 422
