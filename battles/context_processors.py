@@ -1,3 +1,4 @@
+from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
@@ -10,6 +11,7 @@ def sidebar(request: HttpRequest) -> dict[str, object]:
     """Return lazy values, evaluated only by pages that print them.
 
     latest_sessions: a SessionList. is_paused: Valkey is unreachable, which stops new battles and streams.
+    has_gallery: published battles can be listed, a value that costs nothing.
     """
 
     def latest() -> SessionList:
@@ -18,4 +20,8 @@ def sidebar(request: HttpRequest) -> dict[str, object]:
             return SessionList()
         return list_sessions(actor, Session.objects.owned_by(actor).filter(archived=False))
 
-    return {"latest_sessions": SimpleLazyObject(latest), "is_paused": SimpleLazyObject(is_away)}
+    return {
+        "latest_sessions": SimpleLazyObject(latest),
+        "is_paused": SimpleLazyObject(is_away),
+        "has_gallery": settings.ARENA_GALLERY,
+    }

@@ -154,6 +154,18 @@ class BattleIsHidden(ArenaError):
     http_status = 409
 
 
+class NotPublished(ArenaError):
+    code = "not_published"
+    message = _("Publish the battle first.")
+    http_status = 409
+
+
+class NoLongerPublished(ArenaError):
+    code = "no_longer_published"
+    message = _("This battle was withdrawn. It is no longer published.")
+    http_status = 410
+
+
 class TakesNoVote(ArenaError):
     code = "takes_no_vote"
     message = _("Votes are for battles of two models. In a comparison, give the answers stars.")

@@ -15,7 +15,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
-from battles.labels.categories import category_names, language_title
+from battles.labels.categories import category_names
+from battles.labels.languages import language_name
 from battles.models import Battle, Vote, VoteQuerySet
 from battles.payload_types import Choice, Mode, Origin, OwnVotePayload
 from battles.payloads import counted_payload
@@ -135,7 +136,7 @@ def _labels_of(votes: VoteQuerySet) -> dict[str, dict[str, str]]:
     names = category_names()
     titles = {
         "category": {label: names.get(label, label) for label in categories},
-        "language": {code: language_title(code) for code in languages},
+        "language": {code: language_name(code) for code in languages},
     }
     return {name: dict(sorted(of_kind.items(), key=lambda item: item[1])) for name, of_kind in titles.items()}
 

@@ -108,12 +108,13 @@ class SidePayload(TypedDict):
 
 
 class PublicPagePayload(TypedDict):
-    """Public page of a battle; it shows the first `turn_count` turns."""
+    """Public page of a battle; it shows the first `turn_count` turns. `listed`: it is in the gallery."""
 
     id: str
     url: str
     turn_count: int
     published_at: Moment
+    listed: bool
 
 
 class BattlePayload(TypedDict):
@@ -202,6 +203,38 @@ class SharedBattlePayload(TypedDict):
     vote: SharedVotePayload | None
     sides: list[SidePayload]
     created_at: Moment
+
+
+class GalleryEntryPayload(TypedDict):
+    """Published battle in the gallery: the beginning of its first prompt, its `models` in the order of the sides, and
+    the labels of its vote, or of itself without one. `vote` is null in modes without votes, and before a vote on chosen
+    models."""
+
+    id: str
+    url: str
+    mode: Mode
+    prompt: str
+    models: list[VotedModelPayload]
+    vote: Choice | None
+    categories: list[str]
+    language: str
+    listed_at: Moment
+
+
+class GalleryTombstonePayload(TypedDict):
+    """Page that is no longer in the gallery. Copies of it should be deleted, too."""
+
+    id: str
+    listed_at: Moment
+    withdrawn_at: Moment
+
+
+class GalleryPagePayload(TypedDict):
+    """The latest first. `withdrawn`: pages that stood among these, of the last 30 days; none with filters."""
+
+    next: str | None
+    results: list[GalleryEntryPayload]
+    withdrawn: list[GalleryTombstonePayload]
 
 
 class SharedTurnPage(SharedTurnPayload):

@@ -130,6 +130,7 @@ def share_payload(share: Share) -> PublicPagePayload:
         "url": share.get_absolute_url(),
         "turn_count": share.turn_count,
         "published_at": share.published_at,
+        "listed": share.listed_at is not None,
     }
 
 

@@ -168,5 +168,7 @@ ARENA_PUBLISH_VOTES = env.bool("ARENA_PUBLISH_VOTES", default=False)
 # Exports may contain prompts and answers of people who agreed to this text (default: battles.prompting.consent).
 ARENA_PUBLISH_PROMPTS = env.bool("ARENA_PUBLISH_PROMPTS", default=False)
 ARENA_CONSENT_TEXT = env.str("ARENA_CONSENT_TEXT", default="")
-# Search engines may index published battles.
+# Owners of published battles may list them in the gallery.
+ARENA_GALLERY = env.bool("ARENA_GALLERY", default=False)
+# Search engines may index published battles, and the gallery.
 ARENA_INDEX_SHARED = env.bool("ARENA_INDEX_SHARED", default=False)

@@ -13,7 +13,14 @@ from battles.actions.sessions import (
     share_with_team,
     update_session,
 )
-from battles.actions.shares import publish, withdraw, withdraw_consent, withdraw_every_consent
+from battles.actions.shares import (
+    list_in_gallery,
+    publish,
+    unlist,
+    withdraw,
+    withdraw_consent,
+    withdraw_every_consent,
+)
 from battles.actions.turns import follow_up, regenerate, stop
 from battles.actions.votes import cast_vote, give_feedback, give_stars
 
@@ -30,6 +37,7 @@ __all__ = [
     "give_feedback",
     "give_stars",
     "hide_battles",
+    "list_in_gallery",
     "publish",
     "reassign_stars",
     "reassign_votes",
@@ -42,6 +50,7 @@ __all__ = [
     "start_session",
     "stop",
     "unhide_battles",
+    "unlist",
     "update_session",
     "withdraw",
     "withdraw_consent",

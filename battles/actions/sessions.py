@@ -134,7 +134,7 @@ def delete_session(session: Session, *, voter: str = "") -> None:
     Answer.objects.filter(turn__in=turns).update(text="", html="", reasoning="")
     answer_states.delete(turns)
     turns.update(prompt="", trace="")
-    Share.objects.filter(battle__session=session).delete()
+    Share.objects.filter(battle__session=session).withdraw()
     withdraw_consent(Battle.objects.filter(session=session))
     if session.owner is not None:
         replace_results([session.owner], about=[session.public_id], refusal=NotFound())

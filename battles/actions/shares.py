@@ -1,10 +1,19 @@
 from django.db import transaction
 from django.db.models import Count, Q
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from accounts.actor import Actor
-from battles.errors import BattleIsHidden, BattleIsVoid, InAReview, InATeam, NotVotedYet, StillAnswering
-from battles.models import Battle, BattleQuerySet, Session, Share, Turn, Vote
+from battles.errors import (
+    BattleIsHidden,
+    BattleIsVoid,
+    InAReview,
+    InATeam,
+    NotPublished,
+    NotVotedYet,
+    StillAnswering,
+)
+from battles.models import Battle, BattleQuerySet, GalleryTombstone, Session, Share, Turn, Vote
 from battles.signals import names_showing
 
 
@@ -33,7 +42,26 @@ def publish(*, battle: Battle) -> Share:
 
 
 def withdraw(*, battle: Battle) -> None:
-    Share.objects.filter(battle=battle).delete()
+    Share.objects.filter(battle=battle).withdraw()
+
+
+@transaction.atomic
+def list_in_gallery(*, battle: Battle) -> Share:
+    """List the battle's page where people find it without its link. Raises NotPublished and BattleIsHidden."""
+    share = Share.objects.select_for_update(of=("self",)).select_related("battle").filter(battle=battle).first()
+    if share is None:
+        raise NotPublished
+    if share.battle.is_hidden:
+        raise BattleIsHidden
+    if share.listed_at is None:
+        GalleryTombstone.objects.filter(address=share.public_id).delete()
+        share.listed_at = timezone.now()
+        share.save(update_fields=["listed_at"])
+    return share
+
+
+def unlist(*, battle: Battle) -> None:
+    Share.objects.filter(battle=battle).unlist()
 
 
 def withdraw_consent(battles: BattleQuerySet) -> int:

@@ -2,6 +2,7 @@
 
 from accounts.errors import NotInTeam
 from battles import errors
+from battles.api.gallery import Gallery
 from battles.api.operator_texts import FeedbackTagViewSet, SuggestionViewSet
 from battles.api.serializers import (
     CastVoteSerializer,
@@ -16,6 +17,7 @@ from battles.api.serializers import (
 from battles.api.shares import ShareViewSet
 from battles.api.views import AnswerViewSet, BattleViewSet, SessionViewSet
 from battles.api.votes import OwnVotes
+from battles.gallery.filters import LOST, WON
 from battles.models import Battle, Vote
 from battles.payload_types import ExportedSessionPayload
 from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_of
@@ -226,6 +228,16 @@ OPERATIONS: Operations = {
         summary="Unpublish a battle",
         description="Removes its page immediately; the link stops working for good.",
     ),
+    (BattleViewSet, "gallery"): Operation(
+        summary="List a published battle in the gallery",
+        description="There it is found without its link, with the beginning of its first prompt, its models, its vote "
+        "and its categories. 404 in an arena without a gallery.",
+        refuses=(errors.NotPublished, errors.BattleIsHidden),
+    ),
+    (BattleViewSet, "unlist"): Operation(
+        summary="Take a battle out of the gallery",
+        description="Its page and link stay. For 30 days the gallery says that something was withdrawn.",
+    ),
     (BattleViewSet, "consent"): Operation(
         summary="Withdraw the consent to publish a battle's prompts and answers",
         description="Later exports leave them out; the battle and its vote stay.",
@@ -241,13 +253,27 @@ OPERATIONS: Operations = {
     (ShareViewSet, "retrieve"): Operation(
         summary="A published battle",
         description="By the id in its `share` and in the URL of its page. Without later turns and feedback on the "
-        "vote; 404 once it is unpublished.",
+        "vote; 404 once it is unpublished, or 410 if it was in the gallery.",
+        refuses=(errors.NoLongerPublished,),
     ),
     (ShareViewSet, "export"): Operation(
         summary="A published battle as a file",
         description="In the formats of a session's export: JSON with the messages of OpenAI's API, or Markdown.",
         files=(ExportedSessionPayload, File("text/markdown")),
         parameters=(_AS,),
+        refuses=(errors.NoLongerPublished,),
+    ),
+    (Gallery, "get"): Operation(
+        summary="The gallery: published battles whose owners list them, the latest first",
+        description="`shares/{id}/` has the battle of an entry. 404 in an arena without a gallery.",
+        parameters=(
+            Parameter("model", "The id of a model: battles with it.", TEXT),
+            Parameter("vote", "The vote; `won` and `lost` are about `model`.", one_of(*Vote.Choice.values, WON, LOST)),
+            Parameter("category", "A category of the battle.", TEXT),
+            Parameter("language", "A language, as the code of its board.", TEXT),
+            Parameter("cursor", "From `next`.", TEXT),
+        ),
+        refuses=(NotFound,),
     ),
     (AnswerViewSet, "rating"): Operation(
         summary="Give an answer of a comparison one to five stars",

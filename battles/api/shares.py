@@ -5,6 +5,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
+from battles.gallery.withdrawn import find_share
 from battles.models import Share
 from battles.payload_types import SharedBattlePayload
 from battles.sessions.export import file_response
@@ -18,7 +19,7 @@ class ShareViewSet(ViewSet):
     lookup_field = "public_id"
 
     def get_object(self) -> Share:
-        share = Share.objects.readable().filter(public_id=self.kwargs["public_id"]).first()
+        share = find_share(self.kwargs["public_id"])
         if share is None:
             raise NotFound
         return share

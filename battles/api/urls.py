@@ -1,7 +1,7 @@
 from django.urls import path
 from rest_framework.routers import SimpleRouter
 
-from battles.api import operator_texts, shares, views, votes
+from battles.api import gallery, operator_texts, shares, views, votes
 
 router = SimpleRouter()
 router.register("sessions", views.SessionViewSet, basename="api-session")
@@ -11,4 +11,8 @@ router.register("shares", shares.ShareViewSet, basename="api-share")
 router.register("feedback-tags", operator_texts.FeedbackTagViewSet, basename="api-feedback-tag")
 router.register("suggestions", operator_texts.SuggestionViewSet, basename="api-suggestion")
 
-urlpatterns = [*router.urls, path("me/votes/", votes.OwnVotes.as_view(), name="api-my-votes")]
+urlpatterns = [
+    *router.urls,
+    path("gallery/", gallery.Gallery.as_view(), name="api-gallery"),
+    path("me/votes/", votes.OwnVotes.as_view(), name="api-my-votes"),
+]

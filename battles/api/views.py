@@ -1,5 +1,6 @@
 from typing import cast
 
+from django.conf import settings
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from rest_framework.decorators import action
@@ -230,6 +231,18 @@ class BattleViewSet(ViewSet):
     @publish.mapping.delete
     def withdraw(self, request: Request, public_id: str) -> NoContent:
         actions.withdraw(battle=self.get_object())
+        return NoContent()
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def gallery(self, request: Request, public_id: str) -> PayloadResponse[PublicPagePayload]:
+        if not settings.ARENA_GALLERY:
+            raise NotFound
+        return PayloadResponse(share_payload(actions.list_in_gallery(battle=self.get_object())))
+
+    @gallery.mapping.delete
+    def unlist(self, request: Request, public_id: str) -> NoContent:
+        actions.unlist(battle=self.get_object())
         return NoContent()
 
     @action(detail=True, methods=["delete"])

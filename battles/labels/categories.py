@@ -1,9 +1,7 @@
-from django.utils.translation import get_language_info, gettext
 from django.utils.translation import gettext_lazy as _
 
 from battles.models import Category
 from battles.models.categories import TEAM_MARK
-from battles.text.labels import UNDETERMINED
 
 # Name and rule of each category of battles.text.classifier, shown to readers of a board.
 BUILT_IN = {
@@ -19,15 +17,6 @@ BUILT_IN = {
     "images": (_("Images"), _("comes with a picture")),
     "multi-turn": (_("Multi-turn"), _("starts a conversation of more than one turn")),
 }
-
-
-def language_title(code: str) -> str:
-    if code == UNDETERMINED:
-        return gettext("Undetermined language")
-    try:
-        return str(get_language_info(code)["name_translated"]).capitalize()
-    except KeyError:
-        return code
 
 
 def category_names(team_id: int | None = None) -> dict[str, str]:

@@ -15,7 +15,7 @@ from battles.models.moderation import (
 )
 from battles.models.routing import RoutingDecision, RoutingDecisionQuerySet
 from battles.models.sessions import Session
-from battles.models.shares import Share
+from battles.models.shares import GalleryTombstone, Share
 from battles.models.suggestions import PromptSuggestion
 from battles.models.turns import Answer, Attachment, Turn, TurnQuerySet
 from battles.models.votes import NetworkCap, StarRating, Vote, VoteCounter, VoteNetwork, VoteQuerySet
@@ -33,6 +33,7 @@ __all__ = [
     "CallQuerySet",
     "Category",
     "FeedbackTag",
+    "GalleryTombstone",
     "ModerationCase",
     "ModerationCaseQuerySet",
     "ModerationEndpoint",

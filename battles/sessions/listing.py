@@ -33,7 +33,7 @@ class SessionList:
 
 def list_sessions(actor: Actor, sessions: SessionQuerySet, *, after: str = "") -> SessionList:
     """Return one page in one query. after: `next` of the previous page; an invalid cursor returns the first page."""
-    cursor = _parse_cursor(after)
+    cursor = parse_cursor(after)
     remaining = sessions.after(*cursor) if cursor else sessions
     page = list(remaining.with_revealed_names().latest_first()[: PER_PAGE + 1])
     sessions_shown = page[:PER_PAGE]
@@ -60,7 +60,8 @@ def set_teams(actor: Actor, sessions: Sequence[Session]) -> None:
             session.team = teams[session.team_id]
 
 
-def _parse_cursor(after: str) -> tuple[datetime, str] | None:
+def parse_cursor(after: str) -> tuple[datetime, str] | None:
+    """Return the time and the id of a cursor; None for an invalid one."""
     moment, _tilde, public_id = after.partition("~")
     try:
         at = datetime.fromisoformat(moment)

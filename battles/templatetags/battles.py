@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Team
 from battles import feedback
 from battles.actions import reports
+from battles.labels.languages import language_name
 from battles.mode_words import MODE_WORDS, ModeWords
 from battles.models import Attachment, Battle, Session
 from battles.payload_types import AnswerPayload, SharedBattlePage, VotePayload
@@ -27,6 +28,21 @@ SESSIONS_ON_PAGE = 12
 @register.filter
 def mode_words(mode: str) -> ModeWords:
     return MODE_WORDS[mode]
+
+
+@register.filter
+def mode_name(mode: str) -> str:
+    return str(Battle.Mode(mode).label)
+
+
+@register.filter
+def language_called(code: str) -> str:
+    return language_name(code)
+
+
+@register.filter
+def named(key: str, names: dict[str, str]) -> str:
+    return names.get(key, key)
 
 
 @register.filter

@@ -10,6 +10,9 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.teams.places import find_member
 from accounts.teams.roles import Right
 from battles import actions
+from battles.gallery.filters import GalleryFilterForm
+from battles.gallery.listing import read_page
+from battles.gallery.withdrawn import find_share
 from battles.models import Battle, Session, Share
 from battles.sessions.export import file_response
 from battles.sessions.sharing import (
@@ -24,7 +27,7 @@ from common.errors import NotFound
 
 
 def get_share_or_404(share_id: str) -> Share:
-    share = Share.objects.readable().filter(public_id=share_id).first()
+    share = find_share(share_id)
     if share is None:
         raise Http404
     return share
@@ -81,7 +84,10 @@ def _with_robots_header(response: HttpResponse) -> HttpResponse:
 
 @require_POST
 def publish(request: PageRequest, public_id: str) -> HttpResponse:
-    actions.publish(battle=get_battle_or_404(request, public_id))
+    battle = get_battle_or_404(request, public_id)
+    actions.publish(battle=battle)
+    if request.POST.get("listed") == "1" and settings.ARENA_GALLERY:
+        actions.list_in_gallery(battle=battle)
     return _sharing_fragment(request, public_id)
 
 
@@ -89,6 +95,33 @@ def publish(request: PageRequest, public_id: str) -> HttpResponse:
 def withdraw(request: PageRequest, public_id: str) -> HttpResponse:
     actions.withdraw(battle=get_battle_or_404(request, public_id))
     return _sharing_fragment(request, public_id)
+
+
+@require_POST
+def list_in_gallery(request: PageRequest, public_id: str) -> HttpResponse:
+    """List the page in the gallery, or take it out."""
+    battle = get_battle_or_404(request, public_id)
+    if request.POST.get("listed") != "1":
+        actions.unlist(battle=battle)
+    elif settings.ARENA_GALLERY:
+        actions.list_in_gallery(battle=battle)
+    else:
+        raise Http404
+    return _sharing_fragment(request, public_id)
+
+
+@require_safe
+@never_cache  # a withdrawn battle must not stay in caches
+def gallery(request: PageRequest) -> HttpResponse:
+    """Answer an invalid filter with 422 and its sentence."""
+    if not settings.ARENA_GALLERY:
+        raise Http404
+    form = GalleryFilterForm(request.GET)
+    is_valid = form.is_valid()
+    context: dict[str, object] = {"form": form, "is_indexed": settings.ARENA_INDEX_SHARED}
+    if is_valid:
+        context["listed"] = read_page(form, after=request.GET.get("after", ""))
+    return _with_robots_header(render(request, "battles/gallery.html", context, status=200 if is_valid else 422))
 
 
 @require_POST

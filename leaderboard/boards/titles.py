@@ -4,7 +4,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from battles import series
-from battles.labels.categories import BUILT_IN, category_names, find_category, language_title
+from battles.labels.categories import BUILT_IN, category_names, find_category
+from battles.labels.languages import language_name
 from battles.models.categories import TEAM_MARK
 from leaderboard.models import AUTO, COMPARE, OVERALL, REVIEW, SIDE_BY_SIDE, ImportedBoard
 from leaderboard.models.listed import listed_boards
@@ -64,7 +65,7 @@ def _title(board: str, categories: dict[str, str], imported: dict[str, str]) -> 
         case "category":
             return categories.get(name) or name.removeprefix(TEAM_MARK).replace("-", " ").capitalize()
         case "language":
-            return language_title(name)
+            return language_name(name)
         case "imported":
             return imported.get(name, name)
     return str(TITLES.get(board, board))

@@ -156,6 +156,7 @@ class Arena:
             "ARENA_DATA_DIR": str(data_dir),
             "ARENA_PORT": str(self.port),
             "ARENA_LOCAL_MODEL": "0",
+            "ARENA_GALLERY": "true",
         }
         self._console: subprocess.Popen[str] | None = None
         self._beside: list[int] = []

@@ -66,7 +66,7 @@ BATTLES = [
         "compare": "/s/{compared}/", "side-by-side": "/s/{beside}/", "direct": "/s/{direct}/",
         "with-a-file": "/s/{with_file}/", "sessions": "/sessions/", "sessions-found": "/sessions/?search=lighthouse",
         "votes": "/votes/", "own-board": "/leaderboard/mine/", "limits": "/accounts/limits/", "software": "/software/",
-        "session-delete": "/s/{beside}/delete/", "shared": "/b/{share}/", "files": "/uploads/",
+        "session-delete": "/s/{beside}/delete/", "shared": "/b/{share}/", "gallery": "/gallery/", "files": "/uploads/",
         "file": "/uploads/{file}/", "file-delete": "/uploads/{file}/delete/",
     }),
     Picture("sidebar", "/", Who.VISITOR, act=acts.open_sidebar),

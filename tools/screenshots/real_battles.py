@@ -74,6 +74,7 @@ def _one_of_each(visitor: Reader) -> dict[str, str]:
     for answer, stars in zip(battles["compared"][1]["turns"][0]["answers"], STARS, strict=False):
         visitor.api("POST", f"answers/{answer['id']}/rating/", {"stars": stars})
     share = visitor.api("POST", f"battles/{ids['voted_battle']}/publish/").json()["id"]
+    visitor.api("POST", f"battles/{ids['voted_battle']}/gallery/")
     return ids | {"share": share, "file": file, "model": slugs[0], "other_model": slugs[1]}
 
 

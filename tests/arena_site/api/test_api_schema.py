@@ -164,6 +164,8 @@ def about_battles(world: World) -> list[Ask]:
         Ask("post", f"{path}regenerate/", unanswered),
         Ask("post", f"{path}vote/", waiting, {"choice": "tie"}),
         publish, Ask("delete", f"{path}publish/", voted), publish,
+        Ask("delete", f"{path}gallery/", voted),
+        Ask("post", f"{path}gallery/", voted, has=lambda page: page["listed"]),
         Ask("delete", f"{path}consent/", voted),
         Ask("get", "sessions/consent/"),
         Ask("delete", "sessions/consent/"),
@@ -178,6 +180,7 @@ def about_shares(share: str, compared: str) -> list[Ask]:
     return [
         Ask("get", path, [share], has=lambda battle: battle["vote"] == {"choice": "left"}),
         Ask("get", path, [compared], has=lambda battle: 4 in [row["stars"] for row in battle["turns"][0]["answers"]]),
+        Ask("get", "gallery/", query="?model=ada&vote=won", has=lambda gallery: gallery["results"][0]["id"] == share),
         Ask("get", f"{path}export/", [share]),
         Ask("get", f"{path}export/", [share], query="?as=markdown"),
     ]

@@ -78,6 +78,8 @@ QUERIES: dict[str, Callable[[Arena], list[str]]] = {
     "/api/v1/models/": lambda arena: ["?drawable=true"],
     "/reports/new/": lambda arena: ["?board=overall"],
     "/models/": lambda arena: ["?search=a"],
+    "/gallery/": lambda arena: [f"?model={model}" for model in arena.models],
+    "/api/v1/gallery/": lambda arena: ["?vote=tie"],
     "/models/choices/": lambda arena: [f"?picker={key}" for key in KINDS],
     "/leaderboard/": lambda arena: ["?format=csv", "?format=json"],
     "/api/v1/leaderboard/": lambda arena: ["?as=csv", "?style_control=1"],

@@ -20,6 +20,7 @@ OPEN = [
     "/site/accent/{key}.css", "/site/logo/{digest}.png", "/site/icon/{digest}.png", "/site/{page}/",
     "/api/v1/site/", "/api/v1/site/pages/{page}/", "/api/v1/feedback-tags/", "/api/v1/suggestions/",
     "/api/v1/schema/", "/api/v1/docs/", "/api/{rest}", "/api/v1/route/snapshots/", "/software/",
+    "/gallery/", "/api/v1/gallery/",
 ]  # fmt: skip
 # The URL contains a signed token, valid for an hour.
 SIGNED = ["/stream/{token}/", "/benchmarks/stream/{token}/"]
@@ -79,6 +80,7 @@ OWNED: dict[str, tuple[Callable[[World], str], dict[str, Scope]]] = {
     "/api/v1/battles/{public_id}/regenerate/": (lambda world: world.unanswered.public_id, BATTLE),
     "/api/v1/battles/{public_id}/vote/": (lambda world: world.waiting.public_id, VOTE),
     "/api/v1/battles/{public_id}/publish/": (lambda world: world.voted.public_id, {**BATTLE, "DELETE": Scope.BATTLE}),
+    "/api/v1/battles/{public_id}/gallery/": (lambda world: world.voted.public_id, {**BATTLE, "DELETE": Scope.BATTLE}),
     "/api/v1/battles/{public_id}/second-opinion/": (lambda world: world.voted.public_id, BENCHMARK),
     "/api/v1/battles/{public_id}/consent/": (lambda world: world.voted.public_id, {"DELETE": Scope.BATTLE}),
     "/api/v1/battles/{public_id}/feedback/": (lambda world: world.voted.public_id, VOTE),
@@ -107,6 +109,7 @@ OWNED_PAGES: dict[str, Callable[[World], str]] = {
     "/battles/{public_id}/second-opinion/": lambda world: world.voted.public_id,
     "/battles/{public_id}/vote/": lambda world: world.waiting.public_id,
     "/battles/{public_id}/publish/": lambda world: world.voted.public_id,
+    "/battles/{public_id}/gallery/": lambda world: world.voted.public_id,
     "/battles/{public_id}/withdraw/": lambda world: world.voted.public_id,
     "/battles/{public_id}/consent/withdraw/": lambda world: world.voted.public_id,
     "/battles/{public_id}/feedback/": lambda world: world.voted.public_id,

@@ -136,6 +136,7 @@ def create_staff_world() -> World:
     Provider.objects.update(is_answering=True)  # the made-up provider, too, which probes found unreachable
     world = api_fixtures.create_world(Actor(user=user, network=HERE))
     actions.publish(battle=world.voted)
+    actions.list_in_gallery(battle=world.voted)
     actions.report(actor=world.actor, battle=world.voted, reason="It is rude.")
     TOTP.activate(user, generate_totp_secret())
     RecoveryCodes.activate(user)
