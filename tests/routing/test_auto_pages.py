@@ -1,6 +1,7 @@
 """Auto mode on the pages: the dial, the reason under the answer, and the comparison with the second best."""
 
 import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from django.test import Client
 
 from battles.models import Battle, RoutingDecision
 from models_registry.models import LanguageModel
+from models_registry.profiles import Profile, change_profile
 from tests import make
 from tests.routing import trained
 
@@ -96,14 +98,17 @@ def test_unsure_decision_would_rather_ask(browser, models, monkeypatch):
 
 
 def test_page_of_an_undecided_battle_names_nobody(browser, models, monkeypatch):
+    for model in models:
+        change_profile(model.pk, Profile(active_b=Decimal(8)))
     trained.hold(monkeypatch, dict.fromkeys(models, 1.0))
     monkeypatch.setattr("routing.deciding.learned_choice.may_explore", lambda **_: True)
     battle = ask(browser)
     page = browser.get(answered(battle)).text
     assert "Two models may be the best for this question. Your vote decides." in page
-    assert not re.search("canary|second best|<details>.*Expected price", page, re.IGNORECASE)
+    assert not re.search("canary|second best|energy|<details>.*Expected price", page, re.IGNORECASE)
     voted = browser.post(f"/battles/{battle.public_id}/vote/", {"choice": "left"}, follow=True).text
     assert "Expected price" in voted
+    assert re.search(r"Estimated energy</th>.*\d\sWh\s", voted, re.DOTALL)
     assert "second best" not in voted
 
 
