@@ -13,6 +13,7 @@ from django.utils import timezone
 from common.sql_files import read_sql
 from leaderboard.counting.revealed_calls import BEFORE_ALL
 from leaderboard.models import OVERALL, AggregationRun
+from metrics.histograms import RATIO
 from metrics.models import MetricDay
 
 _DAY = timedelta(days=1)
@@ -95,7 +96,7 @@ class Family:
                 read_sql(Path(__file__).with_name("sql") / "rows.sql", facts=facts),
                 {
                     "start": start_of(window.first), "end": start_of(window.last + _DAY), "span": self.span.value,
-                    "last_day": start_of(window.last), **reveal._asdict(),
+                    "last_day": start_of(window.last), "ratio": RATIO, **reveal._asdict(),
                 },
             )  # fmt: skip
             return {Key(*row[:5]): Figure(*row[5:]) for row in cursor.fetchall()}

@@ -47,7 +47,7 @@ CROSS JOIN LATERAL (
 WHERE figure.metric IS NOT NULL
 UNION ALL
 SELECT 'first_token', team, 'day', dim, key, count(*), sum(value),
-    floor(ln(value::float8) / ln(1.12::float8))::integer AS bucket
+    floor(ln(value::float8) / ln(%(ratio)s::float8))::integer AS bucket
 FROM (
     SELECT team, dim, key, greatest(first_token_ms, 1) AS value FROM part
     WHERE state = 'done' AND first_token_ms IS NOT NULL
@@ -55,14 +55,14 @@ FROM (
 GROUP BY team, dim, key, bucket
 UNION ALL
 SELECT 'answer_time', team, 'day', dim, key, count(*), sum(value),
-    floor(ln(value::float8) / ln(1.12::float8))::integer AS bucket
+    floor(ln(value::float8) / ln(%(ratio)s::float8))::integer AS bucket
 FROM (
     SELECT team, dim, key, greatest(total_ms, 1) AS value FROM part WHERE state = 'done' AND total_ms IS NOT NULL
 ) AS measured
 GROUP BY team, dim, key, bucket
 UNION ALL
 SELECT 'tokens_per_second', team, 'day', dim, key, count(*), sum(speed),
-    floor(ln(speed::float8) / ln(1.12::float8))::integer AS bucket
+    floor(ln(speed::float8) / ln(%(ratio)s::float8))::integer AS bucket
 FROM part
 WHERE state = 'done' AND speed > 0
 GROUP BY team, dim, key, bucket

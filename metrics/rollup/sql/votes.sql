@@ -15,7 +15,7 @@ CROSS JOIN LATERAL (VALUES ('', ''), ('mode', vote.mode), ('language', vote.lang
 CROSS JOIN LATERAL (
     VALUES ('counted_share', (vote.excluded_reason = '')::integer::numeric, NULL::integer),
         (CASE WHEN vote.seconds IS NOT NULL THEN 'time_to_vote' END, vote.seconds,
-            floor(ln(greatest(vote.seconds, 0.1)::float8) / ln(1.12::float8))::integer)
+            floor(ln(greatest(vote.seconds, 0.1)::float8) / ln(%(ratio)s::float8))::integer)
 ) AS figure (metric, total, bucket)
 WHERE figure.metric IS NOT NULL
 UNION ALL
