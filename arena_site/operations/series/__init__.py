@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 from prometheus_client.metrics_core import Metric
 
-from arena_site.operations.series.battles import agreement_series, battle_series, slow_series, vote_series
+from arena_site.operations.series.battles import agreement_series, battle_series, vote_series
 from arena_site.operations.series.benchmark_runs import benchmark_series
 from arena_site.operations.series.counts import count_series
 from arena_site.operations.series.money import money_series
 from arena_site.operations.series.services import database_series, machine_series, replica_series, valkey_series
+from arena_site.operations.series.slow import slow_series
 from common.db import replica
 
 PARTS: list[Callable[[], list[Metric]]] = [

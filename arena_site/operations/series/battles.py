@@ -2,7 +2,6 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 
 from arena_site.operations import facts
 from arena_site.operations.activity import read_activity
-from arena_site.operations.slow_figures import slow_figures
 from common.valkey import counters
 from leaderboard.counting.new_votes import count_of_site
 from reviews.second_opinions.queries import site_agreement
@@ -52,25 +51,6 @@ def vote_series() -> list[Metric]:
     votes.add_metric(["yes"], max(0, total - uncounted))
     votes.add_metric(["no"], min(uncounted, total))
     return [votes]
-
-
-def slow_series() -> list[Metric]:
-    """Return figures that are cached for minutes."""
-    figures = slow_figures()
-    people = GaugeMetricFamily(
-        "arena_active_people", "People with a battle today (UTC) and on the days before, by number of days.",
-        labels=["days"],
-    )  # fmt: skip
-    for days, number in figures.active_people.items():
-        people.add_metric([str(days)], number)
-    excluded = GaugeMetricFamily("arena_votes_excluded", "Votes that do not count now, by reason.", labels=["reason"])
-    for reason, number in sorted(figures.excluded_votes.items()):
-        excluded.add_metric([reason], number)
-    backup = GaugeMetricFamily(
-        "arena_backup_timestamp_seconds", "When a backup was last made by the arena; 0 before.",
-        figures.backup_at.timestamp() if figures.backup_at else 0,
-    )  # fmt: skip
-    return [people, excluded, backup]
 
 
 def agreement_series() -> list[Metric]:

@@ -15,7 +15,8 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from accounts.actor import Actor
-from arena_site.operations import facts, metrics, slow_figures
+from arena_site.operations import facts, metrics
+from arena_site.operations.series import slow
 from battles.actions import cast_vote
 from battles.calls import store as call_store
 from battles.calls.values import CallResult
@@ -234,7 +235,7 @@ def test_queue_cost_and_breakers_are_in_metrics(client: Client, settings: Any):
 def test_metrics_query_count_is_fixed(client: Client, django_assert_num_queries: Callable):
     models = [make.model() for _ in range(2)]
     budgets.chosen()  # cached for seconds
-    site_agreement(), slow_figures.slow_figures()  # cached for minutes
+    site_agreement(), slow.slow_figures()  # cached for minutes
     for number in (1, 8):
         for _ in range(number):
             make.battle(*models)
@@ -371,7 +372,7 @@ def test_vote_excluded_as_cast_is_told_apart(client: Client, django_capture_on_c
         with django_capture_on_commit_callbacks(execute=True):
             cast_vote(battle=Battle.objects.get(pk=battle.pk), choice=Vote.Choice.TIE, actor=actor)
     counters.flush()
-    slow_figures.slow_figures.invalidate()
+    slow.slow_figures.invalidate()
     samples = ask(client)
     assert (samples["arena_votes_total", ("yes",)], samples["arena_votes_total", ("no",)]) == (1, 1)
     assert samples["arena_votes_excluded", ("incomplete",)] == 1
@@ -383,7 +384,7 @@ def test_active_people_are_counted_by_period():
     for actor, days in ((one, 0), (one, 6), (two, 6), (make.member(), 27), (make.member(), 28)):
         battle = make.battle(make.model(), make.model(), actor=actor)
         Battle.objects.filter(pk=battle.pk).update(created_at=timezone.now() - timedelta(days=days))
-    assert slow_figures.read_slow_figures().active_people == {1: 1, 7: 2, 28: 3}
+    assert slow.read_slow_figures().active_people == {1: 1, 7: 2, 28: 3}
 
 
 @pytest.mark.django_db

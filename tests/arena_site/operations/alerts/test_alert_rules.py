@@ -15,8 +15,9 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from accounts import audit
-from arena_site.operations import facts, metrics, slow_figures
+from arena_site.operations import facts, metrics
 from arena_site.operations.first_steps import BACKUP
+from arena_site.operations.series import slow
 from battles.calls.values import CallResult
 from battles.models import Turn
 from battles.worker import turn_store
@@ -52,7 +53,7 @@ def rules() -> list[Rule]:
 def scrape(client: Client) -> list[Sample]:
     """Return the samples of /metrics, as Prometheus stores them with its own `up`."""
     metrics._page.invalidate()
-    slow_figures.slow_figures.invalidate()
+    slow.slow_figures.invalidate()
     counters.flush()
     response = client.get("/metrics")
     families = text_string_to_metric_families(response.text)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
 from django.db.models import Count, Max, Q
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
 from arena_site.operations import facts
 from arena_site.operations.first_steps import BACKUP
@@ -48,3 +49,21 @@ def _active_people() -> dict[int, int]:
 
 
 slow_figures = TTLCached(read_slow_figures, ttl_s=CACHE_S)
+
+
+def slow_series() -> list[Metric]:
+    figures = slow_figures()
+    people = GaugeMetricFamily(
+        "arena_active_people", "People with a battle today (UTC) and on the days before, by number of days.",
+        labels=["days"],
+    )  # fmt: skip
+    for days, number in figures.active_people.items():
+        people.add_metric([str(days)], number)
+    excluded = GaugeMetricFamily("arena_votes_excluded", "Votes that do not count now, by reason.", labels=["reason"])
+    for reason, number in sorted(figures.excluded_votes.items()):
+        excluded.add_metric([reason], number)
+    backup = GaugeMetricFamily(
+        "arena_backup_timestamp_seconds", "When a backup was last made by the arena; 0 before.",
+        figures.backup_at.timestamp() if figures.backup_at else 0,
+    )  # fmt: skip
+    return [people, excluded, backup]
