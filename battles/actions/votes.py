@@ -97,8 +97,8 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice, answers: Sequ
     vote_cast.send(sender=Vote, vote=vote, answers=answers)
     if not battle.is_review:
         daily_caps.record_network(vote, actor)
-        if reason and vote.on_site_boards:
-            transaction.on_commit(partial(counters.add, "uncounted_votes"))
+        if vote.on_site_boards:
+            transaction.on_commit(partial(counters.add, "votes", "no" if reason else "yes"))
         transaction.on_commit(notify_vote)
     return vote
 

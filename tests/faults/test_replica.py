@@ -159,7 +159,7 @@ def test_boards_read_the_replica_and_votes_the_primary(arena: Arena, standby: St
     assert voted(reader) == "left"
     assert arena.query("SELECT count(*) FROM battles_vote") == [(votes + 1,)]
     wait_for(lambda: metric(reader, "arena_replica_lag_seconds") > 0)
-    assert (exported(reader), votes_on_board(reader), metric(reader, "arena_votes_total")) == (votes, votes, votes)
+    assert (exported(reader), votes_on_board(reader), metric(reader, "arena_votes_ever")) == (votes, votes, votes)
     assert metric(reader, "arena_replica_up") == 1
 
     standby.query("SELECT pg_wal_replay_resume()")

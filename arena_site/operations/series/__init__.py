@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from prometheus_client.metrics_core import Metric
 
-from arena_site.operations.series.battles import agreement_series, battle_series, vote_series
+from arena_site.operations.series.battles import agreement_series, battle_series
 from arena_site.operations.series.benchmark_runs import benchmark_series
 from arena_site.operations.series.counts import count_series
 from arena_site.operations.series.money import money_series
@@ -23,5 +23,4 @@ PARTS: list[Callable[[], list[Metric]]] = [
     replica.reads_replica(benchmark_series),
     agreement_series,
     slow_series,
-    replica.reads_replica(vote_series),
 ]

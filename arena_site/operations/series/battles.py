@@ -1,8 +1,7 @@
-from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
 from arena_site.operations import facts
 from arena_site.operations.activity import read_activity
-from common.valkey import counters
 from leaderboard.counting.new_votes import count_of_site
 from reviews.second_opinions.queries import site_agreement
 
@@ -25,6 +24,7 @@ def battle_series() -> list[Metric]:
         battles,
         turns,
         GaugeMetricFamily("arena_queue_age_seconds", "How long the first waiting turn waits.", queue.age_s),
+        GaugeMetricFamily("arena_votes_ever", "Votes ever cast, without those of teams alone.", count_of_site()),
         GaugeMetricFamily("arena_moderation_waiting", "Cases in the moderation queue.", facts.cases().waiting),
         GaugeMetricFamily(
             "arena_snapshot_timestamp_seconds", "When Overall was last published; 0 before.",
@@ -37,20 +37,6 @@ def battle_series() -> list[Metric]:
             "arena_boards_failed", "Boards whose last computation failed.", len(snapshots.failed_boards)
         ),
     ]  # fmt: skip
-
-
-def vote_series() -> list[Metric]:
-    """Return the votes ever cast, from the database; those that counted at no time are counted in Valkey."""
-    votes = CounterMetricFamily(
-        "arena_votes",
-        'Votes ever cast, without those of teams alone; counted: "no" if excluded as they were cast.',
-        labels=["counted"],
-    )
-    uncounted = counters.read().get("uncounted_votes", {}).get((), 0)
-    total = count_of_site()
-    votes.add_metric(["yes"], max(0, total - uncounted))
-    votes.add_metric(["no"], min(uncounted, total))
-    return [votes]
 
 
 def agreement_series() -> list[Metric]:

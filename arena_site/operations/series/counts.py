@@ -26,10 +26,14 @@ def count_series() -> list[Metric]:
     decisions = CounterMetricFamily(
         "arena_route_decisions", "Decisions of auto mode, by target and type of question.", labels=["target", "type"]
     )
+    votes = CounterMetricFamily(
+        "arena_votes", 'Votes as they are cast, without those of teams alone; counted: "no" if excluded at once.',
+        labels=["counted"],
+    )  # fmt: skip
     exchanges = CounterMetricFamily("arena_gateway_requests", "Requests to /v1 by status.", labels=["code"])
     of_labels = (
         (requests, "requests"), (ended_calls, "ended_calls"), (calls, "calls"), (decisions, "decisions"),
-        (exchanges, "gateway_requests"),
+        (votes, "votes"), (exchanges, "gateway_requests"),
     )  # fmt: skip
     for family, name in of_labels:
         for labels, number in sorted(counted.get(name, {}).items()):
@@ -60,6 +64,7 @@ def count_series() -> list[Metric]:
         ended_calls,
         calls,
         decisions,
+        votes,
         exchanges,
         cost,
         _histogram(
