@@ -1,5 +1,6 @@
 """Own scores beside everyone else's on Overall. Imports scipy: pages import this module late."""
 
+import logging
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,6 +17,8 @@ from leaderboard.rating.counts import Counts
 from leaderboard.rating.outcomes import OUTCOMES
 from leaderboard.rating.personal.own_scores import fit_own_scores
 from leaderboard.rating.personal.taste_spread import USUAL_SD
+
+logger = logging.getLogger(__name__)
 
 
 class OwnScore(NamedTuple):
@@ -42,20 +45,24 @@ def fit_own(
     index = {model.pk: number for number, model in enumerate(site.models)}
     known = dict(run.standings.values_list("model_id", "design_effect"))
     parameters = run.parameters
-    fitted = fit_own_scores(
-        site.counts,
-        _counts(pairs, index, site),
-        counted=_counts(counted, index, site),
-        sd=taste_sd(run) / POINTS,
-        design_effects=DesignEffects(
-            _of_models(known, site), (run.facts.get("side_bias") or {}).get("design_effect", 1.0)
-        ),
-        own_design_effects=None if own_design_effects is None else _of_models(own_design_effects, site),
-        listed_from=parameters["listed_from_votes"],
-        established_from=parameters["established_from_votes"],
-        kappa=parameters["virtual_ties"],
-        offset=parameters["offset"],
-    )
+    try:
+        fitted = fit_own_scores(
+            site.counts,
+            _counts(pairs, index, site),
+            counted=_counts(counted, index, site),
+            sd=taste_sd(run) / POINTS,
+            design_effects=DesignEffects(
+                _of_models(known, site), (run.facts.get("side_bias") or {}).get("design_effect", 1.0)
+            ),
+            own_design_effects=None if own_design_effects is None else _of_models(own_design_effects, site),
+            listed_from=parameters["listed_from_votes"],
+            established_from=parameters["established_from_votes"],
+            kappa=parameters["virtual_ties"],
+            offset=parameters["offset"],
+        )
+    except ArithmeticError:  # as a board whose fit fails: what others voted does not place the models
+        logger.warning("own scores beside snapshot %s cannot be fitted", run.public_id, exc_info=True)
+        return {}
     columns = (
         fitted.others, fitted.score, fitted.low, fitted.high, fitted.taste, fitted.taste_low, fitted.taste_high
     )  # fmt: skip

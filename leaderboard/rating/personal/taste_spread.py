@@ -61,7 +61,7 @@ def estimate_taste_spread(voters: VoterVotes, p: Floats) -> TasteSpread:
     raw = float(products.sum() / squares.sum())
     squared_error = float(((products - raw * squares) ** 2).sum() / squares.sum() ** 2) * effective / (effective - 1)
     variance = _unflattened(raw)
-    trust, usual = 1 / squared_error, _USUAL_ERROR**-2
+    trust, usual = 1 / max(squared_error, _NO_PAIR), _USUAL_ERROR**-2
     mixed = (trust * variance + usual * USUAL_SD**2) / (trust + usual)
     # Intervals lose more where the spread is too small than they gain where it is too large.
     careful = mixed + _CAUTION / float(np.sqrt(trust + usual))

@@ -10,6 +10,7 @@ from django.test import Client
 from accounts.actor import Actor
 from accounts.models import Role, Scope
 from battles.models import Battle, Vote
+from leaderboard.boards.personal import fits
 from models_registry.models import LanguageModel
 from tests import make
 from tests.leaderboard.tally_checks import aggregate
@@ -118,6 +119,15 @@ def test_own_board_without_others_has_no_scores():
     aggregate()
     board = own(actor)
     assert (board["votes"], line(board, "ada")["score"], board["taste_sd"]) == (40, None, None)
+
+
+def test_failing_fit_leaves_the_record(models, monkeypatch):
+    actor = make.member()
+    vote(actor, models[0], models[1], "left", 6)
+    aggregate()
+    monkeypatch.setattr(fits, "fit_own_scores", lambda *_, **__: 1 / 0)
+    board = own(actor)
+    assert (line(board, "ada")["wins"], line(board, "ada")["score"]) == (6, None)
 
 
 def test_own_board_needs_scope_read_and_knows_no_teams(models):
