@@ -32,13 +32,14 @@ APPS = [
 OF_EVERY_OWNER = {
     # Rows by an id that a row of the same place holds.
     "battles/actions/votes.py", "battles/calls/slots.py", "battles/own_votes.py", "reviews/answers.py",
-    "leaderboard/counting/tally_copies.py", "leaderboard/counting/vote_arrays.py",
+    "leaderboard/boards/personal/own_board.py", "leaderboard/counting/tally_copies.py",
+    "leaderboard/counting/vote_arrays.py",
     "models_registry/health/outcomes.py", "models_registry/versions.py",
-    # The operator's: keys, probes, medians by id, the log of calls.
+    # The operator's: keys, probes, addresses of providers, medians by id, the log of calls.
     "battles/admin/interactions.py", "battles/interactions.py", "arena_site/backups/restoring.py",
     "arena_site/health.py", "arena_site/management/commands/encryption_keys.py",
     "models_registry/admin/health.py", "models_registry/admin/models.py", "models_registry/catalogue/discovery.py",
-    "models_registry/health/reachability.py", "routing/deciding/call_medians.py",
+    "models_registry/energy/estimates.py", "models_registry/health/reachability.py", "routing/deciding/call_medians.py",
     # Rows of a named owner.
     "models_registry/drawable_cache.py", "models_registry/forms.py", "models_registry/picking.py",
     "models_registry/teams/forms.py", "models_registry/teams/listing.py",
