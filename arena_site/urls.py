@@ -11,6 +11,7 @@ from arena_site.styleguide import styleguide
 from arena_site.teams.views import TeamSpending, spending
 from battles.views import team_model_tests
 from gateway.views import software
+from metrics.statistics.views import statistics
 
 # Staff sign in on the site's own page, which limits wrong passwords and asks for the second factor.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -57,6 +58,7 @@ urlpatterns = [
     path("accounts/", include("accounts.single_sign_on.urls")),
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),
+    path("statistics/", statistics, name="statistics"),
     path("admin/metrics/", include("metrics.urls")),
     path("admin/", admin.site.urls),
     path("language/", set_language, name="set_language"),

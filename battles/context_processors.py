@@ -11,7 +11,7 @@ def sidebar(request: HttpRequest) -> dict[str, object]:
     """Return lazy values, evaluated only by pages that print them.
 
     latest_sessions: a SessionList. is_paused: Valkey is unreachable, which stops new battles and streams.
-    has_gallery: published battles can be listed, a value that costs nothing.
+    has_gallery, has_statistics: the arena has these pages.
     """
 
     def latest() -> SessionList:
@@ -24,4 +24,5 @@ def sidebar(request: HttpRequest) -> dict[str, object]:
         "latest_sessions": SimpleLazyObject(latest),
         "is_paused": SimpleLazyObject(is_away),
         "has_gallery": settings.ARENA_GALLERY,
+        "has_statistics": settings.ARENA_PUBLIC_STATISTICS,
     }

@@ -230,7 +230,7 @@ class GalleryTombstonePayload(TypedDict):
 
 
 class GalleryPagePayload(TypedDict):
-    """The latest first. `withdrawn`: pages that stood among these, of the last 30 days; none with filters."""
+    """Page of the gallery, the latest first. `withdrawn`: pages that stood among these; none with filters."""
 
     next: str | None
     results: list[GalleryEntryPayload]

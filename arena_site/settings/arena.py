@@ -170,5 +170,7 @@ ARENA_PUBLISH_PROMPTS = env.bool("ARENA_PUBLISH_PROMPTS", default=False)
 ARENA_CONSENT_TEXT = env.str("ARENA_CONSENT_TEXT", default="")
 # Owners of published battles may list them in the gallery.
 ARENA_GALLERY = env.bool("ARENA_GALLERY", default=False)
+# Anyone may read how much the arena is used, without teams and models.
+ARENA_PUBLIC_STATISTICS = env.bool("ARENA_PUBLIC_STATISTICS", default=False)
 # Search engines may index published battles, and the gallery.
 ARENA_INDEX_SHARED = env.bool("ARENA_INDEX_SHARED", default=False)

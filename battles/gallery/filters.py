@@ -40,7 +40,7 @@ def listed_shares() -> ShareQuerySet:
 
 class GalleryFilterForm(forms.Form):
     model = forms.ChoiceField(label=_("Model"), required=False)
-    vote = forms.ChoiceField(label=_("Vote"), required=False, choices=RESULTS)
+    vote = forms.ChoiceField(label=_("The vote"), required=False, choices=RESULTS)
     category = forms.ChoiceField(label=_("Category"), required=False)
     language = forms.ChoiceField(label=_("Language"), required=False)
 

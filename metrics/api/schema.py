@@ -2,9 +2,12 @@ from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_
 from common.errors import NotAllowed, NotFound
 from metrics.api import views
 from metrics.catalogue import BY_NAME, Bucket
+from metrics.statistics.figures import FIGURES
+from metrics.statistics.views import Statistics
 
 _TEAM = Parameter("team", "Address of a team of which you are an owner.", TEXT)
 _DAY = {"type": "string", "format": "date"}
+_BUCKET = {**one_of(*Bucket), "default": "day"}
 
 OPERATIONS: Operations = {
     (views.Metrics, "get"): Operation(
@@ -26,6 +29,20 @@ OPERATIONS: Operations = {
             Parameter("as", "The answer's format.", {**one_of(*views.FORMATS), "default": "json"}),
         ),
         refuses=(NotAllowed, NotFound),
+    ),
+    (Statistics, "get"): Operation(
+        summary="Public statistics: battles, people and votes over time",
+        description="404 unless the arena publishes them. Without teams and reviews, none by model, and nothing about "
+        "fewer than five persons. Whole buckets, from that of the first day to that of the last.",
+        files=(File("text/csv"),),
+        parameters=(
+            Parameter("figure", "One figure alone.", one_of(*(figure.name for figure in FIGURES))),
+            Parameter("from", "The first day; default: four weeks before the last.", _DAY),
+            Parameter("to", "The last day; default: today.", _DAY),
+            Parameter("bucket", "The time of a point; the least is a week by language and category.", _BUCKET),
+            Parameter("as", "The answer's format.", {**one_of(*views.FORMATS), "default": "json"}),
+        ),
+        refuses=(NotFound,),
     ),
     (views.Catalogue, "get"): Operation(
         summary="The figures that exist",

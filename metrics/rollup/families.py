@@ -153,6 +153,12 @@ def _people(span: Span, window: Callable[[date], Window]) -> Family:
     return Family(f"people {span}", frozenset(metrics), window, span, names_people=True)
 
 
+def _site(span: Span, window: Callable[[date], Window]) -> Family:
+    """Return the family of public statistics."""
+    metrics = frozenset((f"site_{name}", span) for name in ("battles", "people", "votes", "voters"))
+    return Family(f"site {span}", metrics, window, span, names_people=True)
+
+
 # Counted for today every ten minutes: figures of one day.
 DAILY = (
     Family("use", _of_day("battles", "votes_per_battle")),
@@ -176,6 +182,7 @@ DAILY = (
     # Decisions are deleted after some time.
     Family("router", _of_day("decisions", "explored_share", "fallback_share", "saved"), forgets=True),
     _people(Span.DAY, one_day),
+    _site(Span.DAY, one_day),
 )  # fmt: skip
 # Counted every night: figures of people over several days, and of people who come back.
 WIDE = (
@@ -184,6 +191,8 @@ WIDE = (
     _people(Span.DAYS_28, _ending(28)),
     _people(Span.WEEK, _week),
     _people(Span.MONTH, _month),
+    _site(Span.WEEK, _week),
+    _site(Span.MONTH, _month),
     Family(
         "retention", frozenset({("retention", Span.WEEK)}), _week, Span.WEEK, names_people=True,
         precedes=10_000 * _DAY, shifts=True,

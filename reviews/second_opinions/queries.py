@@ -72,13 +72,17 @@ def _turned(choice: str, *, is_turned: bool) -> Vote.Choice:
 
 @dataclass(frozen=True)
 class SiteAgreement:
-    """How often two people name the same winner, with its 95 % interval, as shares; pairs: of people on a battle."""
+    """How often two people name the same winner, with its 95 % interval, as shares; pairs: of people on a battle.
+
+    people: different ones.
+    """
 
     value: float
     low: float
     high: float
     pairs: int
     battles: int
+    people: int
 
     @property
     def percents(self) -> Mapping[str, int]:
@@ -113,7 +117,7 @@ def read_site_agreement() -> SiteAgreement | None:
     named = [categories.get(_turned(choice, is_turned=turned), TIE) for _, _, choice, turned in rows]
     pairs = pairs_within(Opinions(battles, raters, np.array(named), battles))
     raw = raw_agreement(pairs)
-    return SiteAgreement(raw.value, raw.low, raw.high, raw.n, raw.cases)
+    return SiteAgreement(raw.value, raw.low, raw.high, raw.n, raw.cases, len(np.unique(raters)))
 
 
 site_agreement = TTLCached(read_site_agreement, ttl_s=_CACHE_S)

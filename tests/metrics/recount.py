@@ -32,7 +32,7 @@ class Recount:
     def of_day(self, day: date) -> dict[Row, tuple[int, Decimal, list[int]]]:
         rows: dict[Row, tuple[int, Decimal, Counter[int]]] = defaultdict(lambda: (0, Decimal(0), Counter()))
         facts = [*self.use(day), *self.of_votes(day), *self.funnel(day), *self.of_calls(day), *self.costs(day)]
-        facts += self.router(day)
+        facts += [*self.router(day), *self.of_site(day)]
         for metric, team, dim, key, n, total, bucket in facts:
             before = rows[metric, team, "day", dim, key]
             if bucket is not None:
@@ -45,6 +45,21 @@ class Recount:
             row: (n, round(total, 8), [number for pair in sorted(buckets.items()) for number in pair])
             for row, (n, total, buckets) in rows.items()
         }
+
+    def of_site(self, day: date) -> Facts:
+        people: set[tuple[str, str, str, str]] = set()
+        for battle in self.battles:
+            if not is_on(battle.created_at, day, day) or battle.session.team_id or battle.mode == "review":
+                continue
+            labels = [("", ""), ("language", battle.language), *(("category", key) for key in battle.categories)]
+            facts = [("site_battles", "site_people", *label) for label in labels]
+            facts += [("site_votes", "site_voters", "", "")] if battle.pk in self.voted else []
+            for metric, of_people, dim, key in facts:
+                yield metric, None, dim, key, 1, 1, None
+                people.add((of_people, dim, key, battle.session.person))
+        for metric, dim, key, person in people:
+            if person:
+                yield metric, None, dim, key, 1, 1, None
 
     def people(self, first: date, last: date, span: str) -> dict[Row, tuple[int, Decimal, dict[int, int]]]:
         begun: dict[tuple[int | None, str, str], Counter[str]] = defaultdict(Counter)

@@ -40,6 +40,7 @@ def _battle(draw: random.Random, session: Session, models: list[LanguageModel]) 
     is_void = draw.random() < 0.1
     battle = Battle.objects.create(
         session=session, mode=mode, propensity=1, language=draw.choice(["en", "fr"]), created_at=at,
+        categories=draw.choice([[], ["coding"], ["coding", "maths"]]),
         voided_at=at + timedelta(minutes=1) if is_void else None,
     )  # fmt: skip
     pair = draw.sample(models if session.team_id else models[:3], 1 if mode == "direct" else 2)

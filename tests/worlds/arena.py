@@ -157,6 +157,7 @@ class Arena:
             "ARENA_PORT": str(self.port),
             "ARENA_LOCAL_MODEL": "0",
             "ARENA_GALLERY": "true",
+            "ARENA_PUBLIC_STATISTICS": "true",
         }
         self._console: subprocess.Popen[str] | None = None
         self._beside: list[int] = []

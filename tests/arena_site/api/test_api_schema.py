@@ -181,6 +181,8 @@ def about_shares(share: str, compared: str) -> list[Ask]:
         Ask("get", path, [share], has=lambda battle: battle["vote"] == {"choice": "left"}),
         Ask("get", path, [compared], has=lambda battle: 4 in [row["stars"] for row in battle["turns"][0]["answers"]]),
         Ask("get", "gallery/", query="?model=ada&vote=won", has=lambda gallery: gallery["results"][0]["id"] == share),
+        Ask("get", "statistics/", query="?bucket=week", has=lambda statistics: len(statistics["figures"]) == 5),
+        Ask("get", "statistics/", query="?figure=people&as=csv"),
         Ask("get", f"{path}export/", [share]),
         Ask("get", f"{path}export/", [share], query="?as=markdown"),
     ]

@@ -79,6 +79,8 @@ QUERIES: dict[str, Callable[[Arena], list[str]]] = {
     "/reports/new/": lambda arena: ["?board=overall"],
     "/models/": lambda arena: ["?search=a"],
     "/gallery/": lambda arena: [f"?model={model}" for model in arena.models],
+    "/statistics/": lambda arena: ["?bucket=month"],
+    "/api/v1/statistics/": lambda arena: ["?as=csv"],
     "/api/v1/gallery/": lambda arena: ["?vote=tie"],
     "/models/choices/": lambda arena: [f"?picker={key}" for key in KINDS],
     "/leaderboard/": lambda arena: ["?format=csv", "?format=json"],

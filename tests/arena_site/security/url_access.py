@@ -20,7 +20,7 @@ OPEN = [
     "/site/accent/{key}.css", "/site/logo/{digest}.png", "/site/icon/{digest}.png", "/site/{page}/",
     "/api/v1/site/", "/api/v1/site/pages/{page}/", "/api/v1/feedback-tags/", "/api/v1/suggestions/",
     "/api/v1/schema/", "/api/v1/docs/", "/api/{rest}", "/api/v1/route/snapshots/", "/software/",
-    "/gallery/", "/api/v1/gallery/",
+    "/gallery/", "/api/v1/gallery/", "/statistics/", "/api/v1/statistics/",
 ]  # fmt: skip
 # The URL contains a signed token, valid for an hour.
 SIGNED = ["/stream/{token}/", "/benchmarks/stream/{token}/"]

@@ -22,7 +22,7 @@ def test_agreement_counts_pairs_of_people(monkeypatch: pytest.MonkeyPatch):
         prefer(make.visitor(), asked, pair[0] if agrees else pair[1])
     site = read_site_agreement()
     assert site is not None
-    assert (site.value, site.pairs, site.battles) == (0.75, 4, 4)
+    assert (site.value, site.pairs, site.battles, site.people) == (0.75, 4, 4, 8)
     assert site.low < 0.75 < site.high
 
 
