@@ -24,7 +24,7 @@ KEPT = BACKUP.with_suffix(".answers.json.gz")
 # Fields of the API's contract that bodies gained since.
 GAINED = {
     ".decision_reports", ".grades_in_reviews", ".joined_reviews", ".review_answers", ".reviews", ".results.categories",
-    ".results.language", ".share.listed", ".battles.share.listed", ".sessions.battles.share.listed",
+    ".results.language", ".listed", ".share.listed", ".battles.share.listed", ".sessions.battles.share.listed",
 }  # fmt: skip
 # Those of models and of answers, which stand in many bodies.
 GAINED_ANYWHERE = {"energy"}
