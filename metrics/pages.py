@@ -4,15 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
-from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.db.models import Sum
-from django.utils.formats import date_format, number_format
 from django.utils.functional import Promise
-from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import Team
 from battles.models import Battle, RoutingDecision, Vote
@@ -22,14 +20,14 @@ from metrics.catalogue import BY_NAME, Bucket, Kind, Metric, Unit
 from metrics.charts import Drawing, draw
 from metrics.models import MetricDay
 from metrics.payload_types import MetricLinePayload, MetricPointPayload
-from metrics.series import FILTERS, MODEL, SeriesQuery, read_days, read_series, today
+from metrics.periods import period_parameters
+from metrics.series import FILTERS, MODEL, SeriesQuery, read_days, read_series
+from metrics.texts import axis_dates, day_text, number_text
 from models_registry.models import LanguageModel
 
 MAX_LINES = 8
 # Figures that exist by day alone, beside those by week or month.
 MAX_DAYS = 90
-# Periods that a link offers, in days, and their buckets.
-PERIODS = ((28, Bucket.DAY), (90, Bucket.DAY), (365, Bucket.WEEK), (1095, Bucket.MONTH))
 
 
 @dataclass(frozen=True)
@@ -192,8 +190,7 @@ class PageQuery:
     @property
     def parameters(self) -> dict[str, str]:
         """Return the parameters of this query's address."""
-        period = {"from": self.first.isoformat(), "to": self.last.isoformat(), "bucket": self.bucket.value}
-        return {**period, **self.kept}
+        return {**period_parameters(self.first, self.last, self.bucket), **self.kept}
 
     @property
     def kept(self) -> dict[str, str]:
@@ -238,10 +235,7 @@ def _read_chart(chart: Chart, query: PageQuery) -> DrawnChart:
         chart, drawing,
         names=[_name(chart, queries[0], metric, line) for metric, line in lines],
         ticks=[(tick.at, value_text(metrics[0], tick.value)) for tick in drawing.ticks],
-        dates=[
-            (x, _date_text(points[index]["at"], bucket), "end" if index and index == len(points) - 1 else "middle")
-            for x, index in drawing.dates
-        ],
+        dates=axis_dates(drawing, [day_text(point["at"], bucket) for point in points]),
         rows=_rows(lines, bucket),
         notes=_notes(metrics, queries, query),
         csv=[(str(metric.label), _csv_query(each)) for metric, each in zip(metrics, queries, strict=True)],
@@ -294,7 +288,7 @@ def _rows(lines: list[tuple[Metric, MetricLinePayload]], bucket: Bucket) -> list
         return []
     return [
         Row(
-            _date_text(point["at"], bucket),
+            day_text(point["at"], bucket),
             [_cell(metric, line["points"][index]) for metric, line in lines if index < len(line["points"])],
         )
         for index, point in enumerate(lines[0][1]["points"])
@@ -305,7 +299,7 @@ def _cell(metric: Metric, point: MetricPointPayload) -> Cell:
     value, n = point["value"], point["n"]
     if not n or metric.kind is Kind.SUM or metric.unit is Unit.POINTS:
         return Cell("–" if value is None else value_text(metric, value), "")
-    note = _("of %(n)s") % {"n": _number(n)}
+    note = _("of %(n)s") % {"n": number_text(n)}
     if value is None:
         return Cell(_("< 5"), note)
     if "low" in point:
@@ -317,30 +311,14 @@ def value_text(metric: Metric, value: float) -> str:
     """Return the value with its unit, in the reader's language."""
     match metric.unit:
         case Unit.SHARE:
-            return _("%(percent)s %%") % {"percent": _number(round(100 * value, 1))}
+            return _("%(percent)s %%") % {"percent": number_text(round(100 * value, 1))}
         case Unit.DOLLARS:
             return rounded_dollars(Decimal(str(value)))
         case Unit.MILLISECONDS:
-            return _("%(n)s s") % {"n": _number(round(value / 1000, 2))}
+            return _("%(n)s s") % {"n": number_text(round(value / 1000, 2))}
         case Unit.SECONDS:
-            return _("%(n)s s") % {"n": _number(round(value, 1))}
-    return _number(round(value, 1))
-
-
-def _number(value: float) -> str:
-    return _localized(value, get_language())
-
-
-@lru_cache(maxsize=4_096)
-def _localized(value: float, _language: str | None) -> str:
-    """Return the number in the present language; tables have many of few different ones."""
-    whole = int(value) == value
-    return number_format(int(value) if whole else value, use_l10n=True, force_grouping=whole)
-
-
-def _date_text(at: str, bucket: Bucket) -> str:
-    day = date.fromisoformat(at)
-    return date_format(day, "F Y" if bucket is Bucket.MONTH else "SHORT_DATE_FORMAT")
+            return _("%(n)s s") % {"n": number_text(round(value, 1))}
+    return number_text(round(value, 1))
 
 
 def _notes(metrics: list[Metric], queries: list[SeriesQuery], query: PageQuery) -> list[str]:
@@ -355,26 +333,7 @@ def _notes(metrics: list[Metric], queries: list[SeriesQuery], query: PageQuery) 
 def _csv_query(query: SeriesQuery) -> str:
     filters = {name: ",".join(keys) for name, keys in query.filters.items()}
     parameters = {
-        "metric": query.metric.name, "from": query.first.isoformat(), "to": query.last.isoformat(),
-        "bucket": query.bucket.value, "by": query.by, **filters,
-        "team": query.team.slug if query.team else "", "as": "csv",
+        "metric": query.metric.name, **period_parameters(query.first, query.last, query.bucket), "by": query.by,
+        **filters, "team": query.team.slug if query.team else "", "as": "csv",
     }  # fmt: skip
     return urlencode({name: value for name, value in parameters.items() if value})
-
-
-@dataclass(frozen=True)
-class PeriodLink:
-    days: int
-    query: str
-    is_current: bool
-
-
-def period_links(query: PageQuery) -> list[PeriodLink]:
-    """Return links to periods that end today, with the other choices of the query."""
-    end, links = today(), []
-    for days, bucket in PERIODS:
-        first = end - timedelta(days=days - 1)
-        parameters = {"from": first.isoformat(), "to": end.isoformat(), "bucket": bucket.value, **query.kept}
-        is_current = (query.first, query.last, query.bucket) == (first, end, bucket)
-        links.append(PeriodLink(days, urlencode(parameters), is_current))
-    return links

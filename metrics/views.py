@@ -19,9 +19,9 @@ from battles.models import Battle
 from common.errors import NotAllowed
 from metrics.access import is_operator, readable_team
 from metrics.catalogue import Bucket
-from metrics.csv_file import csv_response
-from metrics.pages import OF_TEAMS, PAGES, Page, PageQuery, period_links, read_page
-from metrics.series import SeriesQuery, read_series
+from metrics.pages import OF_TEAMS, PAGES, Page, PageQuery, read_page
+from metrics.periods import period_links
+from metrics.series import SeriesQuery, read_series, series_as_csv
 
 
 @require_safe
@@ -31,7 +31,7 @@ def operators(request: HttpRequest, page: Page) -> HttpResponse:
         raise PermissionDenied
     team = readable_team(actor, request.GET.get("team", ""))
     if request.GET.get("as") == "csv":
-        return csv_response(read_series(SeriesQuery.read(request.GET.dict(), team)))
+        return series_as_csv(read_series(SeriesQuery.read(request.GET.dict(), team)))
     query = PageQuery.read(request.GET.dict(), team, reads_models=True)
     context = {
         **admin.site.each_context(request),
@@ -52,7 +52,7 @@ def of_team(request: HttpRequest, slug: str, page: Page) -> HttpResponse:
         series_query = SeriesQuery.read(request.GET.dict(), member.team)
         if series_query.reads_models:
             raise NotAllowed
-        return csv_response(read_series(series_query))
+        return series_as_csv(read_series(series_query))
     query = PageQuery.read(request.GET.dict(), member.team, reads_models=False)
     pages = [(each, reverse(f"team_metrics:{each.slug}", args=[slug])) for each in OF_TEAMS]
     return render(request, "metrics/team.html", {**team_context(member), **_context(page, query), "pages": pages})
@@ -63,7 +63,7 @@ def _context(page: Page, query: PageQuery) -> dict[str, object]:
         "page": page,
         "query": query,
         "charts": read_page(page, query),
-        "periods": period_links(query),
+        "periods": period_links(query, query.kept),
         "modes": Battle.Mode.choices,
         "buckets": [(Bucket.DAY, _("day")), (Bucket.WEEK, _("week")), (Bucket.MONTH, _("month"))],
         "kept_query": urlencode(query.parameters),

@@ -11,9 +11,8 @@ from common.api_responses import PayloadResponse
 from common.errors import InvalidInput
 from metrics.access import readable_team, require_model_figures
 from metrics.catalogue import METRICS
-from metrics.csv_file import csv_response
 from metrics.payload_types import CataloguePayload, MetricSeriesPayload
-from metrics.series import SeriesQuery, metric_payload, read_series
+from metrics.series import SeriesQuery, metric_payload, read_series, series_as_csv
 
 FORMATS = ("json", "csv")
 
@@ -30,7 +29,7 @@ class Metrics(APIView):
         if file_format not in FORMATS:
             raise InvalidInput(fields={"as": [_("Choose one of: %(choices)s.") % {"choices": ", ".join(FORMATS)}]})
         series = read_series(query)
-        return csv_response(series) if file_format == "csv" else PayloadResponse(series)
+        return series_as_csv(series) if file_format == "csv" else PayloadResponse(series)
 
 
 class Catalogue(APIView):

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 
 from django.conf import settings
 from django.utils.functional import Promise
@@ -231,8 +231,3 @@ def csv_rows(statistics: StatisticsPayload, name: str) -> Iterable[tuple[object,
             for point in line["points"]:
                 is_few, unfinished = point.get("few", False), point.get("unfinished", False)
                 yield figure["figure"], line["key"], point["at"], point["value"], is_few, unfinished
-
-
-def ending_today(days: int, bucket: Bucket) -> StatisticsQuery:
-    end = today()
-    return StatisticsQuery(end - timedelta(days=days - 1), end, bucket)

@@ -1,5 +1,3 @@
-import csv
-import io
 from collections.abc import Sequence
 
 from django.http import HttpRequest, HttpResponse
@@ -13,8 +11,9 @@ from rest_framework.views import APIView
 from common.api_responses import PayloadResponse
 from common.caching import public
 from common.errors import InvalidInput
-from common.tables.cells import inert_cell
 from metrics.catalogue import Bucket
+from metrics.csv_file import csv_response
+from metrics.periods import period_links
 from metrics.statistics.figures import (
     CSV_COLUMNS,
     FIGURES,
@@ -23,7 +22,7 @@ from metrics.statistics.figures import (
     read_statistics,
     require_public,
 )
-from metrics.statistics.page import period_links, read_page
+from metrics.statistics.page import read_page
 from metrics.statistics.payload_types import StatisticsPayload
 
 FORMATS = ("json", "csv")
@@ -40,12 +39,7 @@ def _choice(name: str, value: str, choices: Sequence[str]) -> str:
 
 def _csv_response(statistics: StatisticsPayload, figure: str) -> HttpResponse:
     """figure: the name of one; "" for all."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(CSV_COLUMNS)
-    writer.writerows(map(inert_cell, row) for row in csv_rows(statistics, figure))
-    headers = {"Content-Disposition": f'attachment; filename="{figure or "statistics"}.csv"'}
-    return HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8", headers=headers)
+    return csv_response(figure or "statistics", CSV_COLUMNS, csv_rows(statistics, figure))
 
 
 @public
@@ -60,7 +54,7 @@ def statistics(request: HttpRequest) -> HttpResponse:
         "query": query,
         "charts": charts,
         "agreement": agreement,
-        "periods": period_links(query),
+        "periods": period_links(query, {}),
         "buckets": [(Bucket.DAY, _("day")), (Bucket.WEEK, _("week")), (Bucket.MONTH, _("month"))],
     }
     return render(request, "metrics/statistics.html", context)
