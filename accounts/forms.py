@@ -32,6 +32,7 @@ SCOPE_HINTS = {
     Scope.BENCHMARK: _("benchmark: make templates, start and change runs"),
     Scope.EXPORT: _("export: fetch all votes, under pseudonyms"),
     Scope.GATEWAY: _("gateway: use the models from other software"),
+    Scope.METRICS: _("metrics: read figures over time, as an operator or owner of a team"),
 }
 
 
