@@ -56,7 +56,7 @@ def test_visitor_votes_and_then_sees_names(
     owner: Actor, battle: Battle, pair: tuple[LanguageModel, LanguageModel], client: Client,
     monkeypatch: pytest.MonkeyPatch,
 ):  # fmt: skip
-    site = SiteAgreement(0.71, 0.66, 0.76, pairs=300, battles=40)
+    site = SiteAgreement(0.71, 0.66, 0.76, pairs=300, battles=40, people=80)
     monkeypatch.setattr("reviews.views.second_opinions.site_agreement", lambda: site)
     review = ask_others(actor=owner, battle=battle)
     prefer(make.visitor(), review, pair[1])
