@@ -20,6 +20,7 @@ from tools.bench import (  # noqa: E402
     benchmark_runs,
     boards,
     checks,
+    figures,
     gateway,
     imports,
     large_run,
@@ -58,6 +59,7 @@ SCENARIOS = {
     "board": boards.board,
     "pages": pages.pages,
     "teams": teams.teams,
+    "figures": figures.figures,
     "checks": checks.checks,
     "imports": imports.imports,
     "peers": peers.peers,
@@ -67,6 +69,7 @@ SCENARIOS = {
     "numbering": numbering,
 }
 NAMED_ONLY = {
+    "figures",
     "rest",
     "soak",
     "traces",

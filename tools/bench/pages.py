@@ -48,7 +48,7 @@ def pages(bench: Bench) -> None:
     for role, paths in everything["pages"].items():
         for path in paths:
             try:
-                milliseconds[f"{role}: {path}"] = _milliseconds(
+                milliseconds[f"{role}: {path}"] = page_milliseconds(
                     bench.arena.url + path, everything["cookies"].get(role, "")
                 )
             except HTTPError as error:
@@ -67,7 +67,7 @@ def _run(bench: Bench, *arguments: str) -> str:
     return done.stdout
 
 
-def _milliseconds(url: str, cookie: str) -> float:
+def page_milliseconds(url: str, cookie: str) -> float:
     """Return the median of five requests, after one that is not counted."""
     request, milliseconds = Request(url, headers={"Cookie": f"sessionid={cookie}"} if cookie else {}), []
     for _ in range(6):
