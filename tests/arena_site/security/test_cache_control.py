@@ -17,7 +17,7 @@ PUBLIC = {
     "/api/v1/boards/", "/api/v1/leaderboard/", "/api/v1/leaderboard/models/one/",
     "/api/v1/leaderboard/history/?models=one",
     "/api/v1/leaderboard/head-to-head/?a=one&b=two", "/api/v1/leaderboard/matrix/", "/api/v1/leaderboard/judged/",
-    "/api/v1/leaderboard/snapshots/", "/api/v1/schema/", "/api/v1/docs/",
+    "/api/v1/leaderboard/snapshots/", "/api/v1/schema/", "/api/v1/docs/", "/statistics/", "/api/v1/statistics/",
 }  # fmt: skip
 
 
