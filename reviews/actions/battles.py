@@ -149,7 +149,7 @@ def _draw_of(
     for _attempt in range(MAX_DRAWS):
         with connection.cursor() as cursor:
             cursor.execute(read_sql("cells_for_person.sql"), parameters)
-            cells = [cell for cell in map(Cell._make, cursor) if not decided or cell.models not in decided]
+            cells = [cell for cell in map(Cell._make, cursor.fetchall()) if not decided or cell.models not in decided]
             if not cells:
                 return None
             draw = draw_cell(cells, None if gains is None else gains(cells))
