@@ -21,14 +21,14 @@ votes = list(of_day.values_list("battle", "model_left", "model_right", "created_
 sides = Side.objects.bulk_create([
     Side(battle_id=battle, position=place, model_id=model)
     for battle, left, right, _at in votes for place, model in (("left", left), ("right", right))
-], 5_000)
+], 1_000)
 turns = Turn.objects.bulk_create([
     Turn(battle_id=battle, index=0, prompt="?", state="done", created_at=at, finished_at=at)
     for battle, _left, _right, at in votes
-], 5_000)
+], 1_000)
 turn_of = {turn.battle_id: turn for turn in turns}
 answers = Answer.objects.bulk_create(
-    [Answer(turn=turn_of[side.battle_id], side=side, state="done", text="!") for side in sides], 5_000
+    [Answer(turn=turn_of[side.battle_id], side=side, state="done", text="!") for side in sides], 1_000
 )
 Call.objects.bulk_create([
     Call(
@@ -37,7 +37,7 @@ Call.objects.bulk_create([
         first_token_ms=100 + 37 * n % 3000, total_ms=4000 + 91 * n % 20000,
     )
     for n, answer in enumerate(answers)
-], 5_000)
+], 1_000)
 with connection.cursor() as cursor:
     cursor.execute("ANALYZE battles_side, battles_turn, battles_answer, battles_call")
 print(start.date().isoformat(), len(votes))
