@@ -32,8 +32,8 @@ answers = Answer.objects.bulk_create(
 )
 Call.objects.bulk_create([
     Call(
-        answer=answer, model_id=answer.side.model_id, purpose="answer", state="done", request={}, prompt_tokens=20,
-        started_at=answer.turn.created_at, completion_tokens=200 + n % 300, cost="0.0001",
+        answer=answer, model_id=answer.side.model_id, purpose="answer", state="done", attempt=1, fence=1, request={},
+        prompt_tokens=20, started_at=answer.turn.created_at, completion_tokens=200 + n % 300, cost="0.0001",
         first_token_ms=100 + 37 * n % 3000, total_ms=4000 + 91 * n % 20000,
     )
     for n, answer in enumerate(answers)
@@ -45,10 +45,11 @@ print(start.date().isoformat(), len(votes))
 COUNT_DAY = """
 import json, time
 from datetime import date
+from django.utils import timezone
 from metrics.rollup.families import ALL, Reveal
 from metrics.rollup.job import roll_up_today
 from metrics.rollup.writing import roll_up
-seconds, reveal = {{}}, Reveal.now()
+seconds, reveal = {{}}, Reveal(timezone.now(), 10**12, timezone.now())  # also votes that no snapshot has
 for family in ALL:
     began = time.perf_counter()
     roll_up(family, date.fromisoformat("{day}"), reveal)
