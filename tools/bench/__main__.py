@@ -20,7 +20,6 @@ from tools.bench import (  # noqa: E402
     benchmark_runs,
     boards,
     checks,
-    figures,
     gateway,
     imports,
     large_run,
@@ -31,12 +30,12 @@ from tools.bench import (  # noqa: E402
     route,
     scenarios,
     teams,
-    traces,
 )
 from tools.bench.arena import Bench  # noqa: E402
 from tools.bench.capacity.fastchat import fastchat  # noqa: E402
 from tools.bench.capacity.numbering import numbering  # noqa: E402
 from tools.bench.capacity.scenario import capacity  # noqa: E402
+from tools.bench.monitoring import figures, traces  # noqa: E402
 
 # The order matters: models that have votes cannot be changed, so scenarios that change models come before `votes`.
 SCENARIOS = {
