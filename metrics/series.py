@@ -8,14 +8,12 @@ from math import sqrt
 
 from django.db.models import DateField, QuerySet, Sum
 from django.db.models.functions import Trunc
-from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import Team
 from common.errors import InvalidInput
 from metrics.catalogue import BY_NAME, Bucket, Kind, Metric
-from metrics.csv_file import csv_response
 from metrics.histograms import merge, middle, quantile_bucket
 from metrics.models import MetricDay
 from metrics.payload_types import MetricLinePayload, MetricPayload, MetricPointPayload, MetricSeriesPayload
@@ -266,10 +264,6 @@ def wilson(share: float, n: int) -> tuple[float, float]:
 
 
 CSV_COLUMNS = ("metric", "key", "at", "value", "n", "low", "high", "unfinished")
-
-
-def series_as_csv(series: MetricSeriesPayload) -> HttpResponse:
-    return csv_response(series["metric"], CSV_COLUMNS, csv_rows(series))
 
 
 def csv_rows(series: MetricSeriesPayload) -> Iterable[tuple[object, ...]]:

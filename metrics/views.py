@@ -19,9 +19,10 @@ from battles.models import Battle
 from common.errors import NotAllowed
 from metrics.access import is_operator, readable_team
 from metrics.catalogue import Bucket
+from metrics.csv_file import series_as_csv
 from metrics.pages import OF_TEAMS, PAGES, Page, PageQuery, read_page
 from metrics.periods import period_links
-from metrics.series import SeriesQuery, read_series, series_as_csv
+from metrics.series import SeriesQuery, read_series
 
 
 @require_safe

@@ -11,8 +11,9 @@ from common.api_responses import PayloadResponse
 from common.errors import InvalidInput
 from metrics.access import readable_team, require_model_figures
 from metrics.catalogue import METRICS
+from metrics.csv_file import series_as_csv
 from metrics.payload_types import CataloguePayload, MetricSeriesPayload
-from metrics.series import SeriesQuery, metric_payload, read_series, series_as_csv
+from metrics.series import SeriesQuery, metric_payload, read_series
 
 FORMATS = ("json", "csv")
 
