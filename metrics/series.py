@@ -73,14 +73,7 @@ class SeriesQuery:
 
     @property
     def starts(self) -> list[date]:
-        """Return the first days of the buckets."""
-        starts, day = [], start_of_bucket(self.first, self.bucket)
-        while day <= self.last:
-            starts.append(day)
-            day = start_of_bucket(
-                day + {Bucket.DAY: 1, Bucket.WEEK: 7, Bucket.MONTH: 31}[self.bucket] * _DAY, self.bucket
-            )
-        return starts
+        return starts_of_buckets(self.first, self.last, self.bucket)
 
 
 def start_of_bucket(day: date, bucket: Bucket) -> date:
@@ -96,6 +89,14 @@ def start_of_next(day: date, bucket: Bucket) -> date:
     """Return the first day of the bucket after that of a day."""
     days = {Bucket.DAY: 1, Bucket.WEEK: 7, Bucket.MONTH: 31}[bucket]
     return start_of_bucket(start_of_bucket(day, bucket) + days * _DAY, bucket)
+
+
+def starts_of_buckets(first: date, last: date, bucket: Bucket) -> list[date]:
+    """Return the first day of each bucket with a day of the period."""
+    starts = [start_of_bucket(first, bucket)]
+    while (following := start_of_next(starts[-1], bucket)) <= last:
+        starts.append(following)
+    return starts
 
 
 def _read_bucket(name: str) -> Bucket:

@@ -15,7 +15,7 @@ from battles.labels.languages import language_name
 from common.errors import InvalidInput, NotFound
 from metrics.catalogue import Bucket
 from metrics.models import MetricDay
-from metrics.series import MIN_PERSONS, read_days, start_of_bucket, start_of_next, today
+from metrics.series import MIN_PERSONS, read_days, start_of_bucket, start_of_next, starts_of_buckets, today
 from metrics.statistics.payload_types import (
     FigureName,
     StatisticsAgreementPayload,
@@ -124,7 +124,8 @@ def _agreement() -> StatisticsAgreementPayload | None:
 def _read(query: StatisticsQuery, bucket: Bucket) -> _Found:
     rows = MetricDay.objects.filter(
         metric__in=["site_battles", "site_people", "site_votes", "site_voters"], dim__in=["", "language", "category"],
-        team=None, span=_SPANS[bucket], day__gte=start_of_bucket(query.first, bucket), day__lt=_end(query.last, bucket),
+        team=None, span=_SPANS[bucket], day__gte=start_of_bucket(query.first, bucket),
+        day__lt=start_of_next(query.last, bucket),
     )  # fmt: skip
     found: dict[tuple[str, str], dict[str, dict[date, int]]] = defaultdict(lambda: defaultdict(dict))
     for metric, dim, key, start, n in rows.order_by().values_list("metric", "dim", "key", "day", "n"):
@@ -132,22 +133,11 @@ def _read(query: StatisticsQuery, bucket: Bucket) -> _Found:
     return found
 
 
-def _end(last: date, bucket: Bucket) -> date:
-    return start_of_next(start_of_bucket(last, bucket), bucket)
-
-
-def _starts(query: StatisticsQuery, bucket: Bucket) -> list[date]:
-    starts = [start_of_bucket(query.first, bucket)]
-    while (following := start_of_next(starts[-1], bucket)) <= query.last:
-        starts.append(following)
-    return starts
-
-
 def _figure(
     figure: Figure, query: StatisticsQuery, found: _Found, categories: Mapping[str, str]
 ) -> StatisticsFigurePayload:
     bucket = query.bucket_of(figure)
-    starts, values = _starts(query, bucket), found.get((figure.metric, figure.dim), {})
+    starts, values = starts_of_buckets(query.first, query.last, bucket), found.get((figure.metric, figure.dim), {})
     people = found.get((figure.people, figure.dim), {})
     keys = sorted(values, key=lambda key: (-sum(values[key].values()), key))[:MAX_LINES] if figure.dim else [""]
     few = {key: _few(of_key, people.get(key, {})) for key, of_key in values.items()}
