@@ -174,3 +174,14 @@ ARENA_GALLERY = env.bool("ARENA_GALLERY", default=False)
 ARENA_PUBLIC_STATISTICS = env.bool("ARENA_PUBLIC_STATISTICS", default=False)
 # Search engines may index published battles, and the gallery.
 ARENA_INDEX_SHARED = env.bool("ARENA_INDEX_SHARED", default=False)
+
+# Traces are sent to this collector by OTLP over HTTP; empty: none. OpenTelemetry's own variables.
+_collector = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default="").rstrip("/")
+ARENA_TRACES_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", default="") or (
+    f"{_collector}/v1/traces" if _collector else ""
+)
+# The exporter reads it, too.
+ARENA_TRACES_SECRET_HEADERS = env.str("OTEL_EXPORTER_OTLP_HEADERS", default="")
+ARENA_TRACES_SERVICE = env.str("OTEL_SERVICE_NAME", default="") or "arena"
+# Share of traces that are sent.
+ARENA_TRACES_RATIO = env.float("OTEL_TRACES_SAMPLER_ARG", default=0.05)

@@ -272,17 +272,6 @@ ARENA_TRUSTED_PROXIES = env.list("ARENA_TRUSTED_PROXIES", default=[])
 ARENA_METRICS_NETWORKS = env.list("ARENA_METRICS_NETWORKS", default=["127.0.0.0/8", "::1/128"])
 ARENA_METRICS_TOKEN = env.str("ARENA_METRICS_TOKEN", default="")
 
-# Traces are sent to this collector by OTLP over HTTP; empty: none. OpenTelemetry's own variables.
-_collector = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default="").rstrip("/")
-ARENA_TRACES_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", default="") or (
-    f"{_collector}/v1/traces" if _collector else ""
-)
-# The exporter reads it, too.
-ARENA_TRACES_SECRET_HEADERS = env.str("OTEL_EXPORTER_OTLP_HEADERS", default="")
-ARENA_TRACES_SERVICE = env.str("OTEL_SERVICE_NAME", default="") or "arena"
-# Share of traces that are sent.
-ARENA_TRACES_RATIO = env.float("OTEL_TRACES_SAMPLER_ARG", default=0.05)
-
 CORS_ALLOWED_ORIGINS = env.list("ARENA_CORS_ORIGINS", default=[])
 CORS_URLS_REGEX = r"^/(api|stream|v1)/.*$"
 CORS_ALLOW_HEADERS = [
