@@ -1,3 +1,22 @@
+WITH battle AS (
+    SELECT battle.*, session.team_id
+    FROM battles_battle AS battle
+    JOIN battles_session AS session ON session.id = battle.session_id
+    WHERE battle.created_at >= %(start)s AND battle.created_at < least(%(end)s, %(until)s)
+        AND battle.mode IN ('blind', 'side_by_side')
+), answers AS (
+    SELECT turn.battle_id, bool_or(turn.stop_requested_at IS NOT NULL) AS is_stopped,
+        bool_and(answer.state = 'done') FILTER (WHERE turn.index = 0) AS is_whole
+    FROM battle
+    JOIN battles_turn AS turn ON turn.battle_id = battle.id
+    LEFT JOIN battles_answer AS answer ON answer.turn_id = turn.id
+    GROUP BY turn.battle_id
+), session AS (
+    SELECT session_id AS id, max(created_at) AS last_at
+    FROM battles_battle
+    WHERE session_id IN (SELECT session_id FROM battle) AND created_at < %(until)s
+    GROUP BY session_id
+)
 SELECT figure.metric, sums.team, 'day' AS span, sums.dim, sums.key, sums.begun AS n, figure.total,
     NULL::integer AS bucket
 FROM (
@@ -7,29 +26,16 @@ FROM (
         count(*) FILTER (WHERE is_void) AS void, count(*) FILTER (WHERE is_stopped) AS stopped,
         count(*) FILTER (WHERE NOT is_void AND NOT is_voted) AS open
     FROM (
-        SELECT battle.mode, battle.language, session.team_id,
+        SELECT battle.mode, battle.language, battle.team_id,
             battle.voided_at IS NOT NULL AS is_void,
             vote.id IS NOT NULL AS is_voted,
             vote.tags <> '{}'::jsonb AS has_feedback,
-            EXISTS (
-                SELECT FROM battles_turn AS turn JOIN battles_answer AS answer ON answer.turn_id = turn.id
-                WHERE turn.battle_id = battle.id AND turn.index = 0
-                HAVING bool_and(answer.state = 'done')
-            ) AS is_whole,
-            EXISTS (
-                SELECT FROM battles_turn AS turn
-                WHERE turn.battle_id = battle.id AND turn.stop_requested_at IS NOT NULL
-            ) AS is_stopped,
-            EXISTS (
-                SELECT FROM battles_battle AS later
-                WHERE later.session_id = battle.session_id AND later.created_at > battle.created_at
-                    AND later.created_at < %(until)s
-            ) AS is_followed
-        FROM battles_battle AS battle
-        JOIN battles_session AS session ON session.id = battle.session_id
+            answers.is_whole, answers.is_stopped,
+            battle.created_at < session.last_at AS is_followed
+        FROM battle
         LEFT JOIN battles_vote AS vote ON vote.battle_id = battle.id
-        WHERE battle.created_at >= %(start)s AND battle.created_at < least(%(end)s, %(until)s)
-            AND battle.mode IN ('blind', 'side_by_side')
+        LEFT JOIN answers ON answers.battle_id = battle.id
+        JOIN session ON session.id = battle.session_id
     ) AS battle
     CROSS JOIN LATERAL unnest(
         CASE WHEN battle.team_id IS NULL THEN ARRAY[NULL::bigint] ELSE ARRAY[NULL, battle.team_id] END
