@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.db.models import Sum
@@ -17,7 +16,8 @@ from battles.models import Battle, RoutingDecision, Vote
 from common.errors import InvalidInput
 from common.text.money import rounded_dollars
 from metrics.catalogue import BY_NAME, Bucket, Kind, Metric, Unit
-from metrics.charts import Drawing, draw
+from metrics.charts import draw
+from metrics.drawn import Cell, DrawnChart, Row
 from metrics.models import MetricDay
 from metrics.payload_types import MetricLinePayload, MetricPointPayload
 from metrics.periods import period_parameters
@@ -135,33 +135,6 @@ FIRST = PAGES[0]
 OF_TEAMS = tuple(page for page in PAGES if not page.for_operators)
 
 
-class Cell(NamedTuple):
-    """note: interval, and the number that a mean, share or quantile is of."""
-
-    text: str
-    note: str
-
-
-class Row(NamedTuple):
-    at: str
-    cells: list[Cell]
-
-
-@dataclass(frozen=True)
-class DrawnChart:
-    """rows: of the table, one for each bucket. notes: definitions, and what the filters do not change."""
-
-    chart: Chart
-    drawing: Drawing
-    names: list[str]
-    ticks: list[tuple[float, str]]
-    dates: list[tuple[float, str, str]]
-    rows: list[Row]
-    notes: list[str]
-    csv: list[tuple[str, str]]
-    has_values: bool
-
-
 @dataclass(frozen=True)
 class PageQuery:
     """Choices in the address of a page. filters: at most one dimension."""
@@ -232,13 +205,12 @@ def _read_chart(chart: Chart, query: PageQuery) -> DrawnChart:
     )
     bucket = queries[0].bucket
     return DrawnChart(
-        chart, drawing,
+        chart.id, chart.title, _notes(metrics, queries, query), drawing,
         names=[_name(chart, queries[0], metric, line) for metric, line in lines],
         ticks=[(tick.at, value_text(metrics[0], tick.value)) for tick in drawing.ticks],
         dates=axis_dates(drawing, [day_text(point["at"], bucket) for point in points]),
         rows=_rows(lines, bucket),
-        notes=_notes(metrics, queries, query),
-        csv=[(str(metric.label), _csv_query(each)) for metric, each in zip(metrics, queries, strict=True)],
+        csv=[(metric.label, _csv_query(each)) for metric, each in zip(metrics, queries, strict=True)],
         has_values=any(point["n"] for _metric, line in lines for point in line["points"]),
     )  # fmt: skip
 
@@ -286,19 +258,21 @@ def key_name(dim: str, key: str) -> str:
 def _rows(lines: list[tuple[Metric, MetricLinePayload]], bucket: Bucket) -> list[Row]:
     if not lines:
         return []
-    return [
+    rows = [
         Row(
             day_text(point["at"], bucket),
+            bool(point.get("unfinished")),
             [_cell(metric, line["points"][index]) for metric, line in lines if index < len(line["points"])],
         )
         for index, point in enumerate(lines[0][1]["points"])
     ]
+    return rows[::-1]
 
 
 def _cell(metric: Metric, point: MetricPointPayload) -> Cell:
     value, n = point["value"], point["n"]
     if not n or metric.kind is Kind.SUM or metric.unit is Unit.POINTS:
-        return Cell("–" if value is None else value_text(metric, value), "")
+        return Cell("–" if value is None else value_text(metric, value))
     note = _("of %(n)s") % {"n": number_text(n)}
     if value is None:
         return Cell(_("< 5"), note)

@@ -1,13 +1,12 @@
 """The page of public statistics: each figure as chart, table and file."""
 
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from metrics.catalogue import Bucket
-from metrics.charts import Drawing, draw
+from metrics.charts import draw
+from metrics.drawn import Cell, DrawnChart, Row
 from metrics.periods import period_parameters
 from metrics.statistics.figures import FIGURES, Figure, StatisticsQuery, read_statistics
 from metrics.statistics.payload_types import (
@@ -18,36 +17,13 @@ from metrics.statistics.payload_types import (
 from metrics.texts import axis_dates, day_text, number_text
 
 
-@dataclass(frozen=True)
-class Row:
-    at: str
-    cells: list[str]
-    is_unfinished: bool
-
-
-@dataclass(frozen=True)
-class DrawnFigure:
-    """ticks: y and text. dates: x, text and anchor. rows: of the table, the latest first."""
-
-    name: str
-    title: Promise
-    definition: str
-    drawing: Drawing
-    names: list[str]
-    ticks: list[tuple[float, str]]
-    dates: list[tuple[float, str, str]]
-    rows: list[Row]
-    csv_query: str
-    has_values: bool
-
-
-def read_page(query: StatisticsQuery) -> tuple[list[DrawnFigure], StatisticsAgreementPayload | None]:
+def read_page(query: StatisticsQuery) -> tuple[list[DrawnChart], StatisticsAgreementPayload | None]:
     statistics = read_statistics(query)
     drawn = [_draw(figure, payload, query) for figure, payload in zip(FIGURES, statistics["figures"], strict=True)]
     return drawn, statistics["agreement"]
 
 
-def _draw(figure: Figure, payload: StatisticsFigurePayload, query: StatisticsQuery) -> DrawnFigure:
+def _draw(figure: Figure, payload: StatisticsFigurePayload, query: StatisticsQuery) -> DrawnChart:
     lines, bucket = payload["series"], Bucket(payload["bucket"])
     points = lines[0]["points"] if lines else []
     drawing = draw(
@@ -56,17 +32,17 @@ def _draw(figure: Figure, payload: StatisticsFigurePayload, query: StatisticsQue
     )
     days = [day_text(point["at"], bucket) for point in points]
     rows = [
-        Row(day, [_text(line["points"][at]) for line in lines], bool(points[at].get("unfinished")))
+        Row(day, bool(points[at].get("unfinished")), [Cell(_text(line["points"][at])) for line in lines])
         for at, day in enumerate(days)
     ]
     period = period_parameters(query.first, query.last, query.bucket)
-    return DrawnFigure(
-        figure.name, figure.title, payload["definition"], drawing,
+    return DrawnChart(
+        figure.name, figure.title, [payload["definition"]], drawing,
         names=[line["name"] for line in lines],
         ticks=[(tick.at, number_text(tick.value)) for tick in drawing.ticks],
         dates=axis_dates(drawing, days),
         rows=rows[::-1],
-        csv_query=urlencode({**period, "figure": figure.name, "as": "csv"}),
+        csv=[(figure.title, urlencode({**period, "figure": figure.name, "as": "csv"}))],
         has_values=any(point["value"] for line in lines for point in line["points"]),
     )  # fmt: skip
 
