@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -12,18 +13,26 @@ from common.api_responses import PayloadResponse
 from common.caching import public
 from common.errors import InvalidInput
 from metrics.catalogue import Bucket
+from metrics.charts import draw
 from metrics.csv_file import csv_response
-from metrics.periods import period_links
+from metrics.drawn import Cell, DrawnChart, Row
+from metrics.periods import period_links, period_parameters
 from metrics.statistics.figures import (
     CSV_COLUMNS,
     FIGURES,
+    Figure,
     StatisticsQuery,
     csv_rows,
     read_statistics,
     require_public,
 )
-from metrics.statistics.page import read_page
-from metrics.statistics.payload_types import StatisticsPayload
+from metrics.statistics.payload_types import (
+    StatisticsAgreementPayload,
+    StatisticsFigurePayload,
+    StatisticsPayload,
+    StatisticsPointPayload,
+)
+from metrics.texts import axis_dates, day_text, number_text
 
 FORMATS = ("json", "csv")
 _NAMES: list[str] = [figure.name for figure in FIGURES]
@@ -49,7 +58,7 @@ def statistics(request: HttpRequest) -> HttpResponse:
     query = StatisticsQuery.read(request.GET.dict())
     if request.GET.get("as") == "csv":
         return _csv_response(read_statistics(query), _choice("figure", request.GET.get("figure", ""), ["", *_NAMES]))
-    charts, agreement = read_page(query)
+    charts, agreement = _read_page(query)
     context = {
         "query": query,
         "charts": charts,
@@ -58,6 +67,42 @@ def statistics(request: HttpRequest) -> HttpResponse:
         "buckets": [(Bucket.DAY, _("day")), (Bucket.WEEK, _("week")), (Bucket.MONTH, _("month"))],
     }
     return render(request, "metrics/statistics.html", context)
+
+
+def _read_page(query: StatisticsQuery) -> tuple[list[DrawnChart], StatisticsAgreementPayload | None]:
+    statistics = read_statistics(query)
+    drawn = [_draw(figure, payload, query) for figure, payload in zip(FIGURES, statistics["figures"], strict=True)]
+    return drawn, statistics["agreement"]
+
+
+def _draw(figure: Figure, payload: StatisticsFigurePayload, query: StatisticsQuery) -> DrawnChart:
+    lines, bucket = payload["series"], Bucket(payload["bucket"])
+    points = lines[0]["points"] if lines else []
+    drawing = draw(
+        [[None if point["value"] is None else float(point["value"]) for point in line["points"]] for line in lines],
+        unfinished=bool(points and points[-1].get("unfinished")),
+    )
+    days = [day_text(point["at"], bucket) for point in points]
+    rows = [
+        Row(day, bool(points[at].get("unfinished")), [Cell(_text(line["points"][at])) for line in lines])
+        for at, day in enumerate(days)
+    ]
+    period = period_parameters(query.first, query.last, query.bucket)
+    return DrawnChart(
+        figure.name, figure.title, [payload["definition"]], drawing,
+        names=[line["name"] for line in lines],
+        ticks=[(tick.at, number_text(tick.value)) for tick in drawing.ticks],
+        dates=axis_dates(drawing, days),
+        rows=rows[::-1],
+        csv=[(figure.title, urlencode({**period, "figure": figure.name, "as": "csv"}))],
+        has_values=any(point["value"] for line in lines for point in line["points"]),
+    )  # fmt: skip
+
+
+def _text(point: StatisticsPointPayload) -> str:
+    if point["value"] is None:
+        return _("< 5") if point.get("few") else "–"
+    return number_text(point["value"])
 
 
 @method_decorator(public, name="dispatch")
