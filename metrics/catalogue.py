@@ -236,6 +236,19 @@ METRICS: tuple[Metric, ...] = (
         Unit.DOLLARS, Kind.MEAN, ("mode",),
     ),
     Metric(
+        "spent", _("Spent"),
+        _(
+            "What budgets count: all calls, also those of benchmarks and the gateway; a team's blind answers at the "
+            "mean price of the models that could be drawn."
+        ),
+        Unit.DOLLARS, Kind.SUM,
+    ),
+    Metric(
+        "unsettled", _("Reserved, not settled"),
+        _("Most that calls may cost which have not ended, by the day on which they began."),
+        Unit.DOLLARS, Kind.SUM,
+    ),
+    Metric(
         "decisions", _("Decisions of auto mode"), _("Until one to two hours ago, of the last 90 days when counted."),
         Unit.DECISIONS, Kind.SUM, ("target", "type"),
     ),
@@ -252,6 +265,11 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "saved", _("Saved against always asking the best"),
         _("Expected cost of the board's best model without that of the choice, where one model was chosen."),
+        Unit.DOLLARS, Kind.SUM,
+    ),
+    Metric(
+        "best_cost", _("Always asking the best"),
+        _("Expected cost of the board's best model for the same questions."),
         Unit.DOLLARS, Kind.SUM,
     ),
 )  # fmt: skip

@@ -1,13 +1,13 @@
 """Lines of a series as the geometry of an SVG; no Django, no texts."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 Scale = Callable[..., float]
 
-WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 720, 220, 64, 10, 24
+WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 720, 220, 64, 16, 24
 MAX_TICKS = 4
 
 
@@ -33,6 +33,12 @@ class Drawing:
     ticks: list[Tick]
     # x and index of the first, a middle and the last bucket.
     dates: list[tuple[float, int]]
+    # x and y of what the unfinished last bucket may come to, None for lines without.
+    projected: list[tuple[float, float] | None]
+    # x and number.
+    marks: list[tuple[float, int]]
+    # y of a line across.
+    limit: float | None
 
 
 def draw(
@@ -42,16 +48,20 @@ def draw(
     unfinished: bool = False,
     maximum: float | None = None,
     from_zero: bool = True,
+    projected: Sequence[float | None] = (),
+    marks: Iterable[tuple[int, int]] = (),
+    limit: float | None = None,
 ) -> Drawing:
     """Return the drawing of lines with one value per bucket, None where there is none.
 
     bands: interval of each bucket, of a single line. unfinished: of the last bucket. maximum: top of the axis,
-    which begins at 0 unless from_zero is false.
+    which begins at 0 unless from_zero is false. projected: of the last bucket, by line. marks: bucket and number.
     """
     values = [value for line in lines for value in line if value is not None]
     highs = [band[1] for band in bands if band is not None]
     low = min([0.0, *values] if from_zero or not values else values)
-    high = max([low, *values, *highs]) if maximum is None else maximum
+    others = [*highs, *(value for value in (*projected, limit) if value is not None)]
+    high = max([low, *values, *others]) if maximum is None else maximum
     ticks = _ticks(low, high)
     bottom, top = min(low, ticks[0]), max(high, ticks[-1], low + 1e-9)
     count = max((len(line) for line in lines), default=0)
@@ -69,6 +79,9 @@ def draw(
         " ".join(f"{at},{height}" for at, height in outline) if len(edges) > 1 else "",
         [Tick(y(tick), tick) for tick in ticks],
         [(x(index), index) for index in sorted({0, (count - 1) // 2, count - 1})] if count else [],
+        [None if value is None else (x(count - 1), y(value)) for value in projected],
+        [(x(index), number) for index, number in marks],
+        None if limit is None else y(limit),
     )
 
 

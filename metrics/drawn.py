@@ -25,7 +25,7 @@ class Row(NamedTuple):
 class DrawnChart:
     """notes: definitions, and what the filters do not change. ticks: y and text. dates: x, text and anchor.
 
-    rows: of the table, the latest bucket first. marks: x and number. csv: label and query of each file.
+    rows: of the table, the latest bucket first. csv: label and query of each file.
     """
 
     id: str

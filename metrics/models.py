@@ -1,6 +1,7 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Team
@@ -50,3 +51,25 @@ class MetricDay(models.Model):
 
     def __str__(self) -> str:
         return f"{self.metric} {self.dim} {self.key} {self.day}"
+
+
+class Deploy(models.Model):
+    """A version of the arena from the time on when it was first prepared here; charts mark it."""
+
+    version = models.CharField(max_length=40)
+    # Empty where none is known.
+    commit = models.CharField(max_length=40, blank=True)
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["at", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.version} ({self.commit[:8]})" if self.commit else self.version
+
+    @classmethod
+    def record(cls, version: str, commit: str) -> None:
+        """Store the version unless it is the latest one."""
+        latest = cls.objects.last()
+        if latest is None or (latest.version, latest.commit) != (version, commit):
+            cls.objects.create(version=version, commit=commit)

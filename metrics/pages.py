@@ -18,12 +18,14 @@ from common.text.money import rounded_dollars
 from metrics.catalogue import BY_NAME, Bucket, Kind, Metric, Unit
 from metrics.charts import draw
 from metrics.drawn import Cell, DrawnChart, Row
+from metrics.marks import Mark, read_marks
 from metrics.models import MetricDay
 from metrics.payload_types import MetricLinePayload, MetricPointPayload
 from metrics.periods import period_parameters
-from metrics.series import FILTERS, MODEL, SeriesQuery, read_days, read_series
+from metrics.series import FILTERS, MODEL, SeriesQuery, read_days, read_series, start_of_bucket
 from metrics.texts import axis_dates, day_text, number_text
 from models_registry.models import LanguageModel
+from models_registry.models.budgets import Budget, budget_of
 
 MAX_LINES = 8
 # Figures that exist by day alone, beside those by week or month.
@@ -32,11 +34,15 @@ MAX_DAYS = 90
 
 @dataclass(frozen=True)
 class Chart:
-    """Figures drawn in one picture, `metrics` of one unit. by: draw a line for each of its keys instead."""
+    """Figures drawn in one picture, `metrics` of one unit. by: draw a line for each of its keys instead.
+
+    has_budget: whether the present budget is a line across it.
+    """
 
     title: Promise
     metrics: tuple[str, ...]
     by: str = ""
+    has_budget: bool = False
 
     @property
     def id(self) -> str:
@@ -112,6 +118,7 @@ PAGES = (
     Page(
         "money", gettext_lazy("Money"),
         (
+            Chart(gettext_lazy("Spent of the budget"), ("spent", "unsettled"), has_budget=True),
             _chart(gettext_lazy("Cost of answers"), "cost"),
             _chart(gettext_lazy("Cost of a battle and of a counted vote"), "cost_per_battle", "cost_per_vote"),
             _chart(gettext_lazy("Cost of 1,000 tokens"), "cost_per_1000_tokens"),
@@ -124,7 +131,7 @@ PAGES = (
             _chart(gettext_lazy("Decisions by type of question"), "decisions", by="type"),
             _chart(gettext_lazy("Battles to learn from, and other models after failures"),
                 "explored_share", "fallback_share"),
-            _chart(gettext_lazy("Saved against always asking the best"), "saved"),
+            _chart(gettext_lazy("Saved against always asking the best"), "saved", "best_cost"),
         ),
     ),
 )  # fmt: skip
@@ -180,14 +187,18 @@ class PageQuery:
         return SeriesQuery(metric, first, self.last, metric.buckets[0], by, filters, self.team)
 
 
-def read_page(page: Page, query: PageQuery) -> list[DrawnChart]:
-    """Return the page's charts; as many queries for any number of rows."""
-    if any(chart.by == MODEL for chart in page.charts) and not query.filters:
-        query = replace(query, filters={MODEL: ",".join(_busiest_models(query))})
-    return [_read_chart(chart, query) for chart in page.charts]
+def read_page(page: Page, query: PageQuery) -> tuple[list[DrawnChart], list[Mark]]:
+    """Return the page's charts, and the events marked on them; as many queries for any number of rows."""
+    models: list[LanguageModel] = []
+    if any(chart.by == MODEL for chart in page.charts):
+        models = _models(query)
+        if not query.filters:
+            query = replace(query, filters={MODEL: ",".join(model.full_slug for model in models)})
+    marks = read_marks(query.first, query.last, query.bucket, models)
+    return [_read_chart(chart, query, marks) for chart in page.charts], marks
 
 
-def _read_chart(chart: Chart, query: PageQuery) -> DrawnChart:
+def _read_chart(chart: Chart, query: PageQuery, marks: list[Mark]) -> DrawnChart:
     metrics = [BY_NAME[name] for name in chart.metrics]
     queries = [query.of_metric(chart, metric) for metric in metrics]
     found = [read_series(each) for each in queries]
@@ -196,16 +207,20 @@ def _read_chart(chart: Chart, query: PageQuery) -> DrawnChart:
     values = [[point["value"] for point in line["points"]] for _metric, line in lines]
     points = lines[0][1]["points"] if lines else []
     is_share = metrics[0].unit is Unit.SHARE
+    budget = _budget(queries[0]) if chart.has_budget else None
     drawing = draw(
         values,
         bands=[_band(point) for point in points] if len(lines) == 1 else (),
         unfinished=bool(points and points[-1].get("unfinished")),
         maximum=1.0 if is_share and any(value and value > 0.5 for line in values for value in line) else None,
         from_zero=metrics[0].unit is not Unit.POINTS,
+        projected=[line["points"][-1].get("projected") for _metric, line in lines],
+        marks=_marked_buckets(marks, queries[0]) if points else (),
+        limit=None if budget is None else float(budget),
     )
     bucket = queries[0].bucket
     return DrawnChart(
-        chart.id, chart.title, _notes(metrics, queries, query), drawing,
+        chart.id, chart.title, _notes(metrics, queries, query, budget), drawing,
         names=[_name(chart, queries[0], metric, line) for metric, line in lines],
         ticks=[(tick.at, value_text(metrics[0], tick.value)) for tick in drawing.ticks],
         dates=axis_dates(drawing, [day_text(point["at"], bucket) for point in points]),
@@ -215,16 +230,26 @@ def _read_chart(chart: Chart, query: PageQuery) -> DrawnChart:
     )  # fmt: skip
 
 
-def _busiest_models(query: PageQuery) -> list[str]:
-    """Return the names of the models with most calls in the last MAX_DAYS of the period: a picture has few lines."""
+def _marked_buckets(marks: list[Mark], query: SeriesQuery) -> list[tuple[int, int]]:
+    """Return index and number of the chart's buckets with marks."""
+    indexes = {start: index for index, start in enumerate(query.starts)}
+    starts = [(start_of_bucket(mark.day, query.bucket), mark.number) for mark in marks]
+    return [(indexes[start], number) for start, number in starts if start in indexes]
+
+
+def _models(query: PageQuery) -> list[LanguageModel]:
+    """Return the chosen models, or those with most calls in the last MAX_DAYS: a picture has few lines."""
+    models = LanguageModel.objects.on_boards_of(query.team.pk if query.team else None).select_related("team")
+    if query.filters:
+        chosen = query.filters.get(MODEL)
+        return [*models.named(chosen.split(","))[:MAX_LINES]] if chosen else []
     rows = MetricDay.objects.filter(
         metric="failed_share", dim=MODEL, team=query.team, span=MetricDay.Span.DAY, day__lte=query.last,
         day__gte=max(query.first, query.last - timedelta(days=MAX_DAYS - 1)),
     )  # fmt: skip
     busiest = rows.order_by().values_list("key").annotate(size=Sum("n")).order_by("-size", "key")[:MAX_LINES]
     keys = [int(key) for key, _size in busiest]
-    models = LanguageModel.objects.on_boards_of(query.team.pk if query.team else None).filter(pk__in=keys)
-    return [model.full_slug for model in models.select_related("team")]
+    return [*models.filter(pk__in=keys)]
 
 
 def _size(line: MetricLinePayload) -> int:
@@ -272,7 +297,9 @@ def _rows(lines: list[tuple[Metric, MetricLinePayload]], bucket: Bucket) -> list
 def _cell(metric: Metric, point: MetricPointPayload) -> Cell:
     value, n = point["value"], point["n"]
     if not n or metric.kind is Kind.SUM or metric.unit is Unit.POINTS:
-        return Cell("–" if value is None else value_text(metric, value))
+        projected = point.get("projected")
+        note = "" if projected is None else _("projected: %(value)s") % {"value": value_text(metric, projected)}
+        return Cell("–" if value is None else value_text(metric, value), note)
     note = _("of %(n)s") % {"n": number_text(n)}
     if value is None:
         return Cell(_("< 5"), note)
@@ -295,12 +322,26 @@ def value_text(metric: Metric, value: float) -> str:
     return number_text(round(value, 1))
 
 
-def _notes(metrics: list[Metric], queries: list[SeriesQuery], query: PageQuery) -> list[str]:
+def _budget(query: SeriesQuery) -> Decimal | None:
+    """Return the present budget of a bucket; None without a limit."""
+    match query.bucket, query.team:
+        case Bucket.DAY, None:
+            return budget_of(Budget.Whose.SITE)
+        case Bucket.DAY, Team() as team:
+            return team.day_budget
+        case Bucket.MONTH, Team() as team:
+            return team.month_budget
+    return None
+
+
+def _notes(metrics: list[Metric], queries: list[SeriesQuery], query: PageQuery, budget: Decimal | None) -> list[str]:
     notes = list(dict.fromkeys(str(metric.definition) for metric in metrics))
     if query.filters and any(not each.filters for each in queries):
         notes.append(_("The filter does not apply here."))
     if any(each.bucket is not query.bucket for each in queries):
         notes.append(_("These figures do not add up: each is of its own day or week, of the last 90 days."))
+    if budget is not None:
+        notes.append(_("The line across is the present budget: %(amount)s.") % {"amount": rounded_dollars(budget)})
     return notes
 
 

@@ -3,7 +3,8 @@ from typing import Literal, NotRequired, TypedDict
 
 class MetricPointPayload(TypedDict):
     """`at`: first day of the bucket, UTC. `n`: what the value is of. `value`: null without any, and where fewer than
-    five persons are not shown. `unfinished`: the bucket has not ended."""
+    five persons are not shown. `unfinished`: the bucket has not ended. `projected`: its sum if the days to come are as
+    the mean of its whole days."""
 
     at: str
     value: float | None
@@ -11,6 +12,7 @@ class MetricPointPayload(TypedDict):
     low: NotRequired[float]
     high: NotRequired[float]
     unfinished: NotRequired[bool]
+    projected: NotRequired[float]
 
 
 class MetricLinePayload(TypedDict):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, timedelta
 from math import sqrt
 
-from django.db.models import DateField, QuerySet, Sum
+from django.db.models import DateField, Q, QuerySet, Sum
 from django.db.models.functions import Trunc
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -199,9 +199,12 @@ def _check_keys(query: SeriesQuery, rows: "QuerySet[MetricDay]") -> None:
 
 @dataclass
 class _Cell:
+    """of_today: part of the total."""
+
     n: int
     total: float
     quantile: float | None = None
+    of_today: float = 0
 
 
 def _cells(query: SeriesQuery, rows: "QuerySet[MetricDay]") -> dict[tuple[str, date], _Cell]:
@@ -209,8 +212,9 @@ def _cells(query: SeriesQuery, rows: "QuerySet[MetricDay]") -> dict[tuple[str, d
     if query.metric.kind is Kind.QUANTILE:
         return _quantile_cells(query, rows)
     at = Trunc("day", query.bucket.value, output_field=DateField())
-    sums = rows.order_by().values_list("key", at).annotate(n=Sum("n"), total=Sum("total"))
-    return {(name, start): _Cell(n, float(total)) for name, start, n, total in sums}
+    of_today = Sum("total", filter=Q(day=today()), default=0)
+    sums = rows.order_by().values_list("key", at).annotate(of_today=of_today, n=Sum("n"), total=Sum("total"))
+    return {(name, start): _Cell(n, float(total), of_today=float(part)) for name, start, part, n, total in sums}
 
 
 def _quantile_cells(query: SeriesQuery, rows: "QuerySet[MetricDay]") -> dict[tuple[str, date], _Cell]:
@@ -244,7 +248,16 @@ def _point(query: SeriesQuery, start: date, cell: _Cell | None) -> MetricPointPa
         point["low"], point["high"] = wilson(cell.total / cell.n, cell.n)
     if start_of_next(start, query.bucket) > today():
         point["unfinished"] = True
+        if metric.kind is Kind.SUM and metric.adds_up and (projected := _projected(query.bucket, start, cell)):
+            point["projected"] = projected
     return point
+
+
+def _projected(bucket: Bucket, start: date, cell: _Cell) -> float | None:
+    """Return the sum of a bucket under way if its other days are as the mean of those before today; None without."""
+    whole_days = (today() - start).days
+    days = (start_of_next(start, bucket) - start).days
+    return (cell.total - cell.of_today) / whole_days * days if whole_days > 0 else None
 
 
 def _value(metric: Metric, cell: _Cell) -> float | None:
@@ -264,7 +277,7 @@ def wilson(share: float, n: int) -> tuple[float, float]:
     return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
 
 
-CSV_COLUMNS = ("metric", "key", "at", "value", "n", "low", "high", "unfinished")
+CSV_COLUMNS = ("metric", "key", "at", "value", "n", "low", "high", "unfinished", "projected")
 
 
 def csv_rows(series: MetricSeriesPayload) -> Iterable[tuple[object, ...]]:
@@ -272,7 +285,7 @@ def csv_rows(series: MetricSeriesPayload) -> Iterable[tuple[object, ...]]:
         for point in line["points"]:
             yield (
                 series["metric"], line["key"], point["at"], point["value"], point["n"], point.get("low"),
-                point.get("high"), point.get("unfinished", False),
+                point.get("high"), point.get("unfinished", False), point.get("projected"),
             )  # fmt: skip
 
 

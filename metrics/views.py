@@ -23,6 +23,7 @@ from metrics.csv_file import series_as_csv
 from metrics.pages import OF_TEAMS, PAGES, Page, PageQuery, read_page
 from metrics.periods import period_links
 from metrics.series import SeriesQuery, read_series
+from metrics.texts import day_text
 
 
 @require_safe
@@ -60,10 +61,12 @@ def of_team(request: HttpRequest, slug: str, page: Page) -> HttpResponse:
 
 
 def _context(page: Page, query: PageQuery) -> dict[str, object]:
+    charts, marks = read_page(page, query)
     return {
         "page": page,
         "query": query,
-        "charts": read_page(page, query),
+        "charts": charts,
+        "marks": [(mark, day_text(mark.day.isoformat(), query.bucket)) for mark in marks],
         "periods": period_links(query, query.kept),
         "modes": Battle.Mode.choices,
         "buckets": [(Bucket.DAY, _("day")), (Bucket.WEEK, _("week")), (Bucket.MONTH, _("month"))],

@@ -179,8 +179,9 @@ DAILY = (
     ),
     Family("standings", _of_day("score", "elo")),
     Family("battle_costs", _of_day("cost_per_battle", "cost_per_vote")),
+    Family("spending", _of_day("spent", "unsettled")),
     # Decisions are deleted after some time.
-    Family("router", _of_day("decisions", "explored_share", "fallback_share", "saved"), forgets=True),
+    Family("router", _of_day("decisions", "explored_share", "fallback_share", "saved", "best_cost"), forgets=True),
     _people(Span.DAY, one_day),
     _site(Span.DAY, one_day),
 )  # fmt: skip

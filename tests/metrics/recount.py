@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from battles.models import Answer, Battle, Call, RoutingDecision, Vote
+from models_registry.models import SpendingDay
 
 Row = tuple[str, int | None, str, str, str]
 Facts = Iterator[tuple[str, int | None, str, str, int, Decimal | float, int | None]]
@@ -32,7 +33,7 @@ class Recount:
     def of_day(self, day: date) -> dict[Row, tuple[int, Decimal, list[int]]]:
         rows: dict[Row, tuple[int, Decimal, Counter[int]]] = defaultdict(lambda: (0, Decimal(0), Counter()))
         facts = [*self.use(day), *self.of_votes(day), *self.funnel(day), *self.of_calls(day), *self.costs(day)]
-        facts += [*self.router(day), *self.of_site(day)]
+        facts += [*self.router(day), *self.of_site(day), *self.spending(day)]
         for metric, team, dim, key, n, total, bucket in facts:
             before = rows[metric, team, "day", dim, key]
             if bucket is not None:
@@ -197,6 +198,15 @@ class Recount:
                     yield "fallback_share", team, "", "", 1, int(decision.target == "fallback"), None
                 if decision.target == "model" and decision.cost_best is not None:
                     yield "saved", team, "", "", 1, decision.cost_best - decision.cost_expected, None
+                    yield "best_cost", team, "", "", 1, decision.cost_best, None
+
+    def spending(self, day: date) -> Facts:
+        for row in SpendingDay.objects.filter(day=day):
+            kind, _, rest = row.account.partition(":")
+            if kind == "site" or (kind == "team" and "/" not in rest):
+                team = int(rest) if rest else None
+                yield "spent", team, "", "", 1, row.spent, None
+                yield "unsettled", team, "", "", 1, row.reserved, None
 
     def back(self, day: date) -> tuple[int, int]:
         """Return the battles of the day, and those whose person came back."""

@@ -1,12 +1,12 @@
 """A few days of an arena's rows, drawn by a seed."""
 
 import random
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 from accounts.models import Team
 from battles.models import Answer, Battle, Call, RoutingDecision, Session, Side, Turn, Vote
-from models_registry.models import LanguageModel
+from models_registry.models import LanguageModel, SpendingDay
 from tests import make
 
 FIRST = datetime(2026, 3, 2, tzinfo=UTC)  # a Monday
@@ -31,6 +31,7 @@ def seed(battles: int = 40, *, number: int = 7) -> Team:
         _battle(draw, draw.choice(sessions), models)
     for _ in range(20):
         _decision(draw, draw.choice([None, team]), models[0])
+    _spending(team, FIRST.date())
     return team
 
 
@@ -76,6 +77,14 @@ def _answer(draw: random.Random, turn: Turn, side: Side, at: datetime) -> None:
         completion_tokens=draw.randrange(0, 900), cost=draw.choice([None, Decimal("0.00012345")]),
         error="timeout" if failed else "", finish_reason=draw.choice(["stop", "length"]),
     )  # fmt: skip
+
+
+def _spending(team: Team, day: date) -> None:
+    month = f"team:{team.pk}/month"
+    for number, account in enumerate(("site", "visitor:7", f"team:{team.pk}", month, f"team:{team.pk}/user:3"), 1):
+        SpendingDay.objects.create(
+            day=day, account=account, spent=Decimal(number) / 7, reserved=Decimal(number * 3 % 2) / 9
+        )
 
 
 def _decision(draw: random.Random, place: Team | None, model: LanguageModel) -> None:

@@ -1,9 +1,10 @@
 import csv
 import io
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from accounts.actor import Actor
 from accounts.models import Role, Scope, Team, User
@@ -47,6 +48,21 @@ def test_shares_have_intervals_and_add_up(operator: Client):
     assert now["unfinished"] is True
     monthly = operator.get(f"{URL}?metric=votes_per_battle&{days}&bucket=month").json()["series"][0]["points"]
     assert sum(point["n"] for point in monthly) == 40
+
+
+def test_sum_of_a_month_under_way_is_projected(operator: Client, monkeypatch):
+    monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 11, 11, 12, tzinfo=UTC))
+    for days_ago, battles in ((0, 500), (1, 10), (10, 30), (11, 9)):  # the last one is in October
+        figure("battles", days_ago, battles, battles)
+    figure("votes_per_battle", 1, 10, 5)
+    october, november = operator.get(f"{URL}?metric=battles&bucket=month").json()["series"][0]["points"]
+    assert "projected" not in october
+    assert (november["value"], november["projected"]) == (540, 40 / 10 * 30)
+    [share] = operator.get(f"{URL}?metric=votes_per_battle&bucket=month&from=2026-11-01").json()["series"][0]["points"]
+    assert "projected" not in share, "only sums are"
+    monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 11, 1, 12, tzinfo=UTC))
+    [first] = operator.get(f"{URL}?metric=battles&bucket=month&from=2026-11-01").json()["series"][0]["points"]
+    assert "projected" not in first, "no day of the month is whole yet"
 
 
 def test_csv_equals_json(operator: Client):

@@ -1,16 +1,19 @@
 import csv
 import io
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
-from accounts.models import Role, User
-from metrics.models import MetricDay
+from accounts.models import Role, Team, User
+from metrics.models import Deploy, MetricDay
 from metrics.pages import OF_TEAMS, PAGES
 from metrics.series import today
+from models_registry.models import LanguageModel, Price
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -83,3 +86,54 @@ def test_moderators_do_not_see_figures(client: Client):
     client.force_login(moderator)
     assert client.get("/admin/metrics/").status_code == 403
     assert client.get("/admin/metrics/?metric=win_rate&as=csv").status_code == 403
+
+
+def test_present_budget_is_a_line_across_what_was_spent(operator: Client, settings):
+    MetricDay.objects.create(metric="spent", day=today(), n=1, total=2)
+    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": Decimal(8)}
+    chart = chart_of(operator, "money", "spent")
+    assert "present budget: $8" in chart
+    assert "metric-limit" in chart
+    assert "metric-limit" not in chart_of(operator, "money", "spent", "bucket=week")
+    team = make.team()
+    assert "metric-limit" not in chart_of(operator, "money", "spent", f"team={team.slug}")
+    Team.objects.filter(pk=team.pk).update(month_budget=Decimal("12.5"))
+    assert "$12.50" in chart_of(operator, "money", "spent", f"team={team.slug}&bucket=month")
+
+
+def test_new_models_prices_and_deploys_are_marked(operator: Client):
+    now = timezone.now()
+    ada, _other = make.model(slug="ada", name="Ada"), make.model(slug="bob", name="Bob")
+    LanguageModel.objects.update(created_at=now - timedelta(days=900))
+    Price.objects.filter(model=ada).delete()
+    for days, price in ((900, 1), (400, 2), (3, 3)):
+        Price.objects.create(
+            model=ada, input_per_million=price, output_per_million="0.5", valid_from=now - timedelta(days=days)
+        )
+    MetricDay.objects.create(metric="failed_share", day=today(), dim="model", key=str(ada.pk), n=4, total=1)
+    Deploy.objects.create(version="9.9.9", commit="c0ffee" * 6, at=now - timedelta(days=3))
+    page = operator.get("/admin/metrics/models/").content.decode()
+    assert "Ada: $3 in, $0.50 out per million tokens; arena 9.9.9 (c0ffeec0)" in page.replace("&amp;", "&")
+    assert "$2 in" not in page, "before the period"
+    assert page.count('metric-mark"') == 1, "on the one chart with values"
+    assert "Ada added" not in page
+    long = operator.get(f"/admin/metrics/models/?bucket=month&from={today() - timedelta(days=1000)}").content.decode()
+    assert "Ada added" in long
+    assert "$2 in" in long
+    assert "$1 in" not in long, "the first price is the model's own"
+    assert "Bob" not in long, "not one of the lines"
+    speed = operator.get("/admin/metrics/speed/").content.decode()
+    assert "arena 9.9.9" in speed
+    assert "Ada" not in speed
+
+
+def test_each_version_of_the_arena_is_recorded_once_in_a_row():
+    for version, commit in (("1.0", "a"), ("1.0", "a"), ("1.1", "b"), ("1.0", "a")):
+        Deploy.record(version, commit)
+    assert [str(deploy) for deploy in Deploy.objects.all()] == ["1.0 (a)", "1.1 (b)", "1.0 (a)"]
+
+
+def chart_of(client: Client, page: str, chart: str, query: str = "") -> str:
+    """Return the figure with the id of a page."""
+    text = client.get(f"/admin/metrics/{page}/?{query}").content.decode()
+    return next(part for part in text.split("<figure") if f'id="{chart}"' in part).split("</figure>")[0]

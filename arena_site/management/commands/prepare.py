@@ -19,8 +19,10 @@ from arena_site.removed_settings import check_removed_settings
 from arena_site.site_role import grant_rights
 from arena_site.static_files import MATH_FONTS
 from arena_site.supervisor.terminal import announced_if_slow
+from arena_site.version import VERSION, commit
 from benchmarks.actions import store_built_in_templates
 from common.valkey import heartbeat
+from metrics.models import Deploy
 from models_registry.health.reachability import probe_keyless_providers
 from models_registry.models import LanguageModel, Provider
 
@@ -56,6 +58,7 @@ class Command(BaseCommand):
             collected.result()
         self._import_models()
         store_built_in_templates()
+        Deploy.record(VERSION, commit())
         self._warn_about_refused_providers(probe_keyless_providers())
         self._create_first_administrator(HOW_TO_RUN_PYTHON[container] if container else ".venv/bin/python")
         if container in ("compose", "kubernetes"):  # in one container the launcher does

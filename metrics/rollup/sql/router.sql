@@ -1,6 +1,7 @@
 SELECT figure.metric, place.team, 'day' AS span, part.dim, part.key, 1 AS n, figure.total, NULL::integer AS bucket
 FROM (
-    SELECT *, policy NOT LIKE 'rule %%' AND policy <> 'stay' AND target IN ('model', 'arena') AS is_free
+    SELECT *, policy NOT LIKE 'rule %%' AND policy <> 'stay' AND target IN ('model', 'arena') AS is_free,
+        target = 'model' AND cost_expected IS NOT NULL AND cost_best IS NOT NULL AS is_compared
     FROM battles_routingdecision
     WHERE created_at >= %(start)s AND created_at < least(%(end)s, %(until)s)
 ) AS decision
@@ -13,7 +14,7 @@ CROSS JOIN LATERAL (
         (CASE WHEN decision.is_free THEN 'explored_share' END, decision.explored::integer),
         (CASE WHEN decision.target IN ('model', 'stay', 'fallback') THEN 'fallback_share' END,
             (decision.target = 'fallback')::integer),
-        (CASE WHEN decision.target = 'model' AND decision.cost_expected IS NOT NULL
-            AND decision.cost_best IS NOT NULL THEN 'saved' END, decision.cost_best - decision.cost_expected)
+        (CASE WHEN decision.is_compared THEN 'saved' END, decision.cost_best - decision.cost_expected),
+        (CASE WHEN decision.is_compared THEN 'best_cost' END, decision.cost_best)
 ) AS figure (metric, total)
 WHERE figure.metric IS NOT NULL AND (part.dim = '' OR figure.metric = 'decisions')

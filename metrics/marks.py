@@ -1,0 +1,66 @@
+"""Read events that may explain a change of figures: new models, prices and versions of the arena."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import NamedTuple
+
+from django.db.models import F, OuterRef, Subquery
+from django.utils.translation import gettext as _
+
+from common.text.money import dollars, plain_decimal
+from metrics.catalogue import Bucket
+from metrics.models import Deploy
+from metrics.series import start_of_bucket
+from models_registry.models import LanguageModel, Price
+
+
+class Mark(NamedTuple):
+    """Events of one bucket. number: from 1, of its label on the axis."""
+
+    number: int
+    day: date
+    texts: list[str]
+
+
+def read_marks(first: date, last: date, bucket: Bucket, models: Sequence[LanguageModel]) -> list[Mark]:
+    """Return the deploys in the period, and new versions and prices of the models; three queries at most."""
+    period = _moment(first), _moment(last + timedelta(days=1))
+    events = sorted({*_deploys(*period), *_versions(*period, models), *_prices(*period, models)})
+    by_bucket: dict[date, list[str]] = defaultdict(list)
+    for at, text in events:
+        by_bucket[start_of_bucket(at.astimezone(UTC).date(), bucket)].append(text)
+    return [Mark(number, day, texts) for number, (day, texts) in enumerate(by_bucket.items(), 1)]
+
+
+_Events = Iterable[tuple[datetime, str]]
+
+
+def _deploys(start: datetime, end: datetime) -> _Events:
+    for deploy in Deploy.objects.filter(at__gte=start, at__lt=end):
+        yield deploy.at, _("arena %(version)s") % {"version": deploy}
+
+
+def _versions(start: datetime, end: datetime, models: Sequence[LanguageModel]) -> _Events:
+    for model in models:
+        if start <= model.created_at < end:
+            yield model.created_at, _("%(model)s added") % {"model": model}
+
+
+def _prices(start: datetime, end: datetime, models: Sequence[LanguageModel]) -> _Events:
+    """Return prices after each model's first one."""
+    if not models:
+        return
+    first = Price.objects.filter(model=OuterRef("model")).order_by("valid_from", "pk").values("pk")[:1]
+    changed = Price.objects.filter(model__in=models, valid_from__gte=start, valid_from__lt=end)
+    names = {model.pk: str(model) for model in models}
+    for price in changed.annotate(first=Subquery(first)).exclude(pk=F("first")):
+        facts = {
+            "model": names[price.model_id], "input": dollars(plain_decimal(price.input_per_million)),
+            "output": dollars(plain_decimal(price.output_per_million)),
+        }  # fmt: skip
+        yield price.valid_from, _("%(model)s: %(input)s in, %(output)s out per million tokens") % facts
+
+
+def _moment(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
