@@ -69,10 +69,14 @@ def _run(bench: Bench, *arguments: str) -> str:
 
 def page_milliseconds(url: str, cookie: str) -> float:
     """Return the median of five requests, after one that is not counted."""
+    return median(request_milliseconds(url, cookie, 6)[1:])
+
+
+def request_milliseconds(url: str, cookie: str, times: int) -> list[float]:
     request, milliseconds = Request(url, headers={"Cookie": f"sessionid={cookie}"} if cookie else {}), []
-    for _ in range(6):
+    for _ in range(times):
         began = time.perf_counter()
         with urlopen(request, timeout=60) as answer:
             answer.read()
         milliseconds.append((time.perf_counter() - began) * 1000)
-    return median(milliseconds[1:])
+    return milliseconds

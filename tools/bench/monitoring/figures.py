@@ -1,14 +1,19 @@
 """Figures over time: `make bench BENCH="--only figures --days 20"` counts a day of 50,000 battles."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 from tools.bench.arena import Bench
 from tools.bench.boards import cast_and_count
-from tools.bench.pages import page_milliseconds
+from tools.bench.load import percentile
+from tools.bench.pages import request_milliseconds
 from tools.bench.scenarios import print_row
 from tools.bench.teams import SHARED
 
 DAYS = 1_095
+# Requests of one reader, one after the other; the first is not counted.
+REQUESTS = 21
+READERS = 50
 # Battles of the day before yesterday get what synthetic ones lack: sides, turns, answers and calls.
 FILL_DAY = """
 from datetime import UTC, datetime, time, timedelta
@@ -95,5 +100,11 @@ def figures(bench: Bench) -> None:
     print_row("stored figures", f"{rows:,}")
     cookie = json.loads(bench.arena.shell(SHARED + OPERATOR))["cookie"]
     start = bench.arena.query("SELECT (current_date - %s)::text", DAYS - 1)[0][0]
-    for path in (page.format(start=start) for page in PAGES):
-        print_row(path, f"{page_milliseconds(bench.arena.url + path, cookie):.0f} ms", "bar 150")
+    addresses = [bench.arena.url + page.format(start=start) for page in PAGES]
+    for path in [*addresses, bench.arena.url + "/statistics/?bucket=week", bench.arena.url + "/metrics"]:
+        took = request_milliseconds(path, cookie, REQUESTS)[1:]
+        print_row(path.removeprefix(bench.arena.url), f"{percentile(took, 0.95):.0f} ms p95", "bar 150")
+    with ThreadPoolExecutor(READERS) as readers:
+        paths = [addresses[number % len(addresses)] for number in range(READERS)]
+        took = [times[0] for times in readers.map(lambda path: request_milliseconds(path, cookie, 1), paths)]
+    print_row(f"{READERS} readers at once, slowest answer", f"{max(took):.0f} ms")
