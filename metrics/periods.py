@@ -6,6 +6,8 @@ from datetime import date, timedelta
 from typing import Protocol
 from urllib.parse import urlencode
 
+from django.utils.translation import ngettext
+
 from metrics.catalogue import Bucket
 from metrics.series import today
 
@@ -24,7 +26,9 @@ class Period(Protocol):
 
 @dataclass(frozen=True)
 class PeriodLink:
-    days: int
+    """label: such as 90 days."""
+
+    label: str
     query: str
     is_current: bool
 
@@ -39,5 +43,12 @@ def period_links(chosen: Period, kept: Mapping[str, str]) -> list[PeriodLink]:
     for days, bucket in PERIODS:
         period = end - timedelta(days=days - 1), end, bucket
         is_current = (chosen.first, chosen.last, chosen.bucket) == period
-        links.append(PeriodLink(days, urlencode({**period_parameters(*period), **kept}), is_current))
+        links.append(PeriodLink(_label(days), urlencode({**period_parameters(*period), **kept}), is_current))
     return links
+
+
+def _label(days: int) -> str:
+    years, rest = divmod(days, 365)
+    if rest:
+        return ngettext("%(n)d day", "%(n)d days", days) % {"n": days}
+    return ngettext("%(n)d year", "%(n)d years", years) % {"n": years}

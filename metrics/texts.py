@@ -28,7 +28,7 @@ def day_text(at: str, bucket: Bucket) -> str:
 
 @lru_cache(maxsize=10_000)
 def _day_text(at: str, bucket: Bucket, _language: str | None) -> str:
-    return date_format(date.fromisoformat(at), "F Y" if bucket is Bucket.MONTH else "SHORT_DATE_FORMAT")
+    return date_format(date.fromisoformat(at), "F Y" if bucket is Bucket.MONTH else "j M Y")
 
 
 def axis_dates(drawing: Drawing, days: list[str]) -> list[tuple[float, str, str]]:
