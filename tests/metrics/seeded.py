@@ -15,7 +15,7 @@ CHOICES = ["left", "right", "tie", "both_bad"]
 MODES = ["blind", "blind", "blind", "side_by_side", "direct"]
 
 
-def seed(battles: int = 40, *, number: int = 7) -> Team:
+def seed(battles: int = 40, *, number: int = 7, first: datetime = FIRST, days: int = DAYS) -> Team:
     """Store the rows; return the team in which some of them are."""
     draw = random.Random(number)
     team = make.team()
@@ -28,15 +28,16 @@ def seed(battles: int = 40, *, number: int = 7) -> Team:
         owner = {"owner_user": person.user, "owner_visitor": person.visitor}
         sessions.append(Session.objects.create(**owner, team=place))
     for _ in range(battles):
-        _battle(draw, draw.choice(sessions), models)
+        at = first + timedelta(seconds=draw.randrange(days * 86_400))
+        _battle(draw, at, draw.choice(sessions), models)
     for _ in range(20):
-        _decision(draw, draw.choice([None, team]), models[0])
-    _spending(team, FIRST.date())
+        at = first + timedelta(seconds=draw.randrange(days * 86_400))
+        _decision(draw, at, draw.choice([None, team]), models[0])
+    _spending(team, first.date())
     return team
 
 
-def _battle(draw: random.Random, session: Session, models: list[LanguageModel]) -> None:
-    at = FIRST + timedelta(seconds=draw.randrange(DAYS * 86_400))
+def _battle(draw: random.Random, at: datetime, session: Session, models: list[LanguageModel]) -> None:
     mode = draw.choice(MODES)
     is_void = draw.random() < 0.1
     battle = Battle.objects.create(
@@ -87,11 +88,11 @@ def _spending(team: Team, day: date) -> None:
         )
 
 
-def _decision(draw: random.Random, place: Team | None, model: LanguageModel) -> None:
+def _decision(draw: random.Random, at: datetime, place: Team | None, model: LanguageModel) -> None:
     target = draw.choice(["model", "arena", "stay", "fallback", "refused"])
     is_priced = draw.random() < 0.7
     RoutingDecision.objects.create(
-        created_at=FIRST + timedelta(seconds=draw.randrange(DAYS * 86_400)), query_type=draw.choice(["code", "chat"]),
+        created_at=at, query_type=draw.choice(["code", "chat"]),
         type_confidence=1, policy=draw.choice(["rule 3", "stay", "learned 1"]), target=target, dial=0.5, propensity=1,
         model=model if target in ("model", "stay", "fallback") else None, explored=draw.random() < 0.5,
         cost_expected=Decimal("0.001") if is_priced else None, cost_best=Decimal("0.003") if is_priced else None,

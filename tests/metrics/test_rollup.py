@@ -1,4 +1,5 @@
-from datetime import UTC, datetime, time, timedelta
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, time, timedelta
 from io import StringIO
 from unittest.mock import patch
 
@@ -45,17 +46,43 @@ def stored() -> dict[tuple[object, ...], tuple[object, ...]]:
 
 def test_every_figure_of_a_day_equals_a_recount(team: Team):
     roll_up_everything()
-    recount = Recount(reveal().until, reveal().last_order)
+    expect_recounted(DAYS, reveal())
+
+
+def expect_recounted(days: Iterable[date], moment: Reveal) -> None:
+    recount = Recount(moment.until, moment.last_order)
     kept = {metric for family in DAILY for metric, _span in family.metrics}
-    for day in DAYS:
+    figures_by_day = stored()
+    for day in days:
         counted = recount.of_day(day)
-        rows = {key[1:]: figure for key, figure in stored().items() if key[0] == day and key[3] == "day"}
+        rows = {key[1:]: figure for key, figure in figures_by_day.items() if key[0] == day and key[3] == "day"}
         figures = {key: figure for key, figure in rows.items() if key[0] in kept}
         assert figures.keys() == counted.keys()
         for key, figure in figures.items():
             assert (figure[0], figure[2]) == (counted[key][0], counted[key][2]), key
             assert float(figure[1]) == pytest.approx(float(counted[key][1]), abs=1e-6), key
         assert rows.get(("funnel_back", None, "day", "", ""), (0, 0))[:2] == recount.back(day)
+
+
+def test_figures_of_a_leap_year_equal_a_recount():
+    first = datetime(2027, 12, 1, tzinfo=UTC)
+    seeded.seed(60, first=first, days=400)
+    unvoted = Battle.objects.filter(vote=None)[0]
+    Battle.objects.filter(pk=unvoted.pk).update(created_at=datetime(2028, 2, 29, 23, 59, 59, tzinfo=UTC))
+    end = first + timedelta(days=420)
+    moment = Reveal(end, 30, end)
+    moments = {*Battle.objects.values_list("created_at", flat=True), *Vote.objects.values_list("created_at", flat=True)}
+    days = sorted({at.date() for at in moments})
+    assert date(2028, 2, 29) in days
+    for day in days:
+        for family in ALL:
+            roll_up(family, day, moment)
+    expect_recounted(days, moment)
+    rows, recount = stored(), Recount(moment.until, 30)
+    for month in {day.replace(day=1) for day in days}:
+        last = (month + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+        for key, (n, total, _buckets) in recount.people(month, last, "month").items():
+            assert rows[(month, *key)][:2] == (n, total), (month, key)
 
 
 def test_people_of_weeks_and_months_equal_a_recount(team: Team):
