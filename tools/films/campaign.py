@@ -326,8 +326,8 @@ def _read_judgements(scene: Scene, owner: Page, run: str) -> None:
     for _ in range(3):
         owner.mouse.wheel(0, 700)
         film.look(2)
-    # Each stands beside its own numbers and those of all together.
-    expect(owner.locator("main .error", has_text=DOUBTS)).to_have_count(2 * len(SETTINGS))
+    # Each stands beside its own numbers, and beside those of all together if any verdict could be read.
+    expect(owner.locator("main .error", has_text=DOUBTS).nth(len(SETTINGS) - 1)).to_be_visible()
     owner.goto("/benchmarks/judges/")
     film.say("My judges: how far can I trust them?", 2)
     for setting in SETTINGS:
