@@ -17,6 +17,8 @@ from metrics.histograms import RATIO
 from metrics.models import MetricDay
 
 _DAY = timedelta(days=1)
+# Every day that a night has counted has a row of it, also without a battle.
+MARK = "funnel_back"
 Span = MetricDay.Span
 
 
@@ -75,7 +77,7 @@ class Family:
 
     metrics: (metric, span) of its rows. window: of the figures that a day belongs to. names_people: deleted sessions
     are missing from a recount. follows, precedes: times after and before the window that its figures depend on. shifts:
-    deleted sessions may raise its figures, too. forgets: its rows are deleted some day.
+    deleted sessions may raise its figures, too. forgets: its rows never change and are deleted some day.
     """
 
     name: str
@@ -105,10 +107,10 @@ class Family:
     def file(self) -> str:
         return self.name.partition(" ")[0]
 
-    def lost_people(self, window: Window) -> bool:
-        """Return whether sessions with battles in the window were deleted, so that a recount finds fewer people."""
+    def lost_rows(self, window: Window) -> bool:
+        """Return whether rows of the window may be deleted, so that a recount finds less."""
         if not self.names_people:
-            return self.forgets
+            return self.forgets and window.is_settled
         with connection.cursor() as cursor:
             cursor.execute(
                 """
@@ -187,7 +189,6 @@ DAILY = (
 )  # fmt: skip
 # Counted every night: figures of people over several days, and of people who come back.
 WIDE = (
-    Family("returning", _of_day("funnel_back"), names_people=True, follows=7 * _DAY),
     _people(Span.DAYS_7, _ending(7)),
     _people(Span.DAYS_28, _ending(28)),
     _people(Span.WEEK, _week),
@@ -198,6 +199,8 @@ WIDE = (
         "retention", frozenset({("retention", Span.WEEK)}), _week, Span.WEEK, names_people=True,
         precedes=10_000 * _DAY, shifts=True,
     ),
+    # The last one: it marks the day as counted.
+    Family("returning", _of_day(MARK), names_people=True, follows=7 * _DAY),
 )  # fmt: skip
 ALL = (*DAILY, *WIDE)
 OF_ROWS_THAT_STAY = tuple(family for family in DAILY if not family.names_people and not family.forgets)

@@ -6,10 +6,11 @@ from django.db import connection
 from django.utils import timezone
 
 from metrics.models import MetricDay
-from metrics.rollup.families import ALL, DAILY, OF_ROWS_THAT_STAY, Reveal, start_of
+from metrics.rollup.families import ALL, DAILY, MARK, OF_ROWS_THAT_STAY, Reveal, start_of
 from metrics.rollup.writing import roll_up
 
 _DAY = timedelta(days=1)
+_MOMENT = timedelta(microseconds=1)
 # People come back within this time, and most late votes are cast in it.
 SETTLES_AFTER = 8 * _DAY
 
@@ -21,7 +22,7 @@ def today() -> date:
 def roll_up_today() -> None:
     """Count today's figures, and until an hour has passed since midnight the last ones of yesterday."""
     reveal = Reveal.now()
-    for day in sorted({reveal.until.date(), today()}):
+    for day in sorted({(reveal.until - _MOMENT).date(), today()}):
         for family in DAILY:
             roll_up(family, day, reveal)
 
@@ -41,11 +42,11 @@ def roll_up_night() -> None:
 
 
 def days_to_count() -> tuple[set[date], set[date]]:
-    """Return days before today without figures, and those on whose rows something happened lately."""
+    """Return days before today that no night has counted, and those on whose rows something happened lately."""
     first = first_day()
     if first is None:
         return set(), set()
-    marks = MetricDay.objects.filter(metric="battles", dim="", key="", team=None, span=MetricDay.Span.DAY)
+    marks = MetricDay.objects.filter(metric=MARK, dim="", key="", team=None, span=MetricDay.Span.DAY)
     known = set(marks.values_list("day", flat=True))
     end = today()
     days = [first + n * _DAY for n in range((end - first).days)]
@@ -56,8 +57,12 @@ def days_to_count() -> tuple[set[date], set[date]]:
 
 
 def first_day() -> date | None:
+    """Return the day of the first battle, or of the first money spent if it is earlier."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT (min(created_at) AT TIME ZONE 'UTC')::date FROM battles_battle")
+        cursor.execute(
+            "SELECT least((SELECT (min(created_at) AT TIME ZONE 'UTC')::date FROM battles_battle),"
+            " (SELECT min(day) FROM models_registry_spendingday))"
+        )
         day: date | None = cursor.fetchone()[0]
         return day
 

@@ -43,7 +43,8 @@ def _unchanged(difference: Difference, stored: Mapping[Key, Figure]) -> Differen
 
 
 def _is_lower(counted: Figure, stored: Figure) -> bool:
-    return counted.n < stored.n or counted.total < stored.total
+    # Savings may be negative, so that more rows may have a lower sum.
+    return counted.n < stored.n or (counted.n == stored.n and counted.total < stored.total)
 
 
 def stored_figures(family: Family, day: date) -> dict[Key, Figure]:
@@ -63,7 +64,7 @@ def roll_up(family: Family, day: date, reveal: Reveal, *, only_compare: bool = F
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
     stored = stored_figures(family, window.day)
     difference = _compare(stored, family.count(window, reveal))
-    if difference and stored and family.lost_people(window):
+    if difference and stored and family.lost_rows(window):
         if not family.shifts:
             difference = _without_losses(difference, stored)
         elif window.is_settled:

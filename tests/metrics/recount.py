@@ -39,7 +39,6 @@ class Recount:
             if bucket is not None:
                 before[2][bucket] += 1
             rows[metric, team, "day", dim, key] = (before[0] + n, before[1] + Decimal(total), before[2])
-        rows["battles", None, "day", "", ""]  # the mark of the day
         for row, counted in self.people(day, day, "day").items():
             rows[row] = (*counted[:2], Counter(dict(counted[2])))
         return {

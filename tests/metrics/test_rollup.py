@@ -1,20 +1,23 @@
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from io import StringIO
 from unittest.mock import patch
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.utils import timezone
 
 from accounts.models import Team
 from battles.actions import delete_session
-from battles.models import Battle, Session, Vote
+from battles.models import Battle, RoutingDecision, Session, Vote
 from leaderboard.models import AggregationRun
 from metrics.models import MetricDay
 from metrics.rollup import job
 from metrics.rollup.families import ALL, DAILY, Reveal
 from metrics.rollup.writing import roll_up
+from models_registry.models import SpendingDay
 from tests import make
 from tests.metrics import seeded
 from tests.metrics.recount import Recount
@@ -201,3 +204,64 @@ def test_rebuild_names_days_that_differ_and_lowers_nothing(team: Team):
     assert any(line.startswith(f"{DAYS[0]} people day: ") and line.endswith("are left alone.") for line in lines)
     assert any("active_people" in line and line.endswith("would become 0") for line in lines)
     assert stored() == before
+
+
+def test_savings_may_become_smaller():
+    model, at = make.model(), datetime.combine(DAYS[0], time(9), UTC)
+    family, moment = next(family for family in ALL if family.name == "router"), reveal()
+    for expected in ("0.010", "0.045"):
+        RoutingDecision.objects.create(
+            created_at=at, query_type="code", type_confidence=1, policy="learned 1", target="model", dial=0.5,
+            propensity=1, model=model, cost_expected=Decimal(expected), cost_best=Decimal("0.030"), reason="best",
+        )  # fmt: skip
+        roll_up(family, DAYS[0], moment)
+    saved = MetricDay.objects.get(metric="saved", dim="", team=None)
+    assert (saved.n, saved.total) == (2, Decimal("0.005"))
+    RoutingDecision.objects.all().delete()
+    assert roll_up(family, DAYS[0], moment).kept, "decisions are deleted by their age"
+    saved.refresh_from_db()
+    assert saved.n == 2
+
+
+def test_return_elsewhere_is_not_told_to_a_team():
+    left, right, person = make.model(), make.model(), make.member()
+    team = make.team(person.user)
+    for days, place in ((0, team), (2, None)):
+        battle = make.battle(left, right, actor=person, place=place)
+        at = datetime.combine(DAYS[0] + timedelta(days=days), time(9), UTC)
+        Battle.objects.filter(pk=battle.pk).update(created_at=at)
+    roll_up(next(family for family in ALL if family.name == "returning"), DAYS[0], reveal())
+    back = {row.team_id: (row.n, row.total) for row in MetricDay.objects.filter(metric="funnel_back", dim="")}
+    assert back == {None: (1, 1), team.pk: (1, 0)}
+
+
+def test_day_without_its_night_is_counted_later(monkeypatch):
+    person = make.member()
+    battle = make.battle(make.model(), make.model(), actor=person)
+    Battle.objects.filter(pk=battle.pk).update(created_at=datetime(2026, 3, 6, 9, tzinfo=UTC))
+    monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 3, 6, 12, tzinfo=UTC))
+    job.roll_up_today()
+    monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 3, 23, 2, 20, tzinfo=UTC))  # the machine was off
+    job.roll_up_night()
+    of_day = MetricDay.objects.filter(day=date(2026, 3, 6), dim="", team=None)
+    assert {"7d", "28d"} <= {*of_day.filter(metric="active_people").values_list("span", flat=True)}
+    assert job.days_to_count()[0] == set()
+
+
+def test_first_hour_of_a_day_completes_yesterday(monkeypatch):
+    monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 3, 7, 1, 5, tzinfo=UTC))
+    counted = []
+    monkeypatch.setattr(job, "roll_up", lambda family, day, moment: counted.append(day))
+    job.roll_up_today()
+    assert {*counted} == {date(2026, 3, 6), date(2026, 3, 7)}
+    counted.clear()
+    monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 3, 7, 2, 5, tzinfo=UTC))
+    job.roll_up_today()
+    assert {*counted} == {date(2026, 3, 7)}
+
+
+def test_money_without_a_battle_is_counted(monkeypatch):
+    SpendingDay.objects.create(day=date(2026, 3, 4), account="site", spent=3, reserved=0)
+    monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 3, 20, 2, 20, tzinfo=UTC))
+    job.roll_up_night()
+    assert MetricDay.objects.get(metric="spent", day=date(2026, 3, 4)).total == 3

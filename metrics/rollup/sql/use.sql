@@ -22,5 +22,3 @@ CROSS JOIN LATERAL (
             1, battle.is_voted::integer)
 ) AS figure (metric, n, total)
 WHERE figure.metric IS NOT NULL
--- The row that marks the day as counted, also without a battle.
-UNION ALL SELECT 'battles', NULL, 'day', '', '', 0, 0, NULL
