@@ -15,7 +15,7 @@ from battles.labels.languages import language_name
 from common.errors import InvalidInput, NotFound
 from metrics.catalogue import Bucket
 from metrics.models import MetricDay
-from metrics.series import MIN_PERSONS, read_days, start_of_bucket, start_of_next, starts_of_buckets, today
+from metrics.series import MAX_POINTS, MIN_PERSONS, read_days, start_of_bucket, start_of_next, starts_of_buckets, today
 from metrics.statistics.payload_types import (
     FigureName,
     StatisticsAgreementPayload,
@@ -58,13 +58,13 @@ FIGURES = (
     ),
     Figure(
         "languages", gettext_lazy("Languages"),
-        gettext_lazy("Battles begun by the language of the prompt: the eight with most battles, by week or month."),
+        gettext_lazy("Battles begun by the language of the prompt: the eight with most battles, by week."),
         "site_battles", "site_people", "language",
     ),
     Figure(
         "categories", gettext_lazy("Categories"),
         gettext_lazy(
-            "Battles begun by category: the eight with most battles, by week or month. A battle may have several."
+            "Battles begun by category: the eight with most battles, by week. A battle may have several."
         ),
         "site_battles", "site_people", "category",
     ),
@@ -89,8 +89,8 @@ class StatisticsQuery:
         return cls(first, last, Bucket(name))
 
     def bucket_of(self, figure: Figure) -> Bucket:
-        """Return weeks instead of days for languages and categories: days would add up to hidden ones."""
-        return Bucket.WEEK if figure.dim and self.bucket is Bucket.DAY else self.bucket
+        """Return weeks for languages and categories: buckets of two sizes would add up to hidden ones."""
+        return Bucket.WEEK if figure.dim else self.bucket
 
 
 # Numbers by metric, dimension, key and first day of the bucket.
@@ -137,12 +137,13 @@ def _figure(
     figure: Figure, query: StatisticsQuery, found: _Found, categories: Mapping[str, str]
 ) -> StatisticsFigurePayload:
     bucket = query.bucket_of(figure)
-    starts, values = starts_of_buckets(query.first, query.last, bucket), found.get((figure.metric, figure.dim), {})
+    starts = starts_of_buckets(query.first, query.last, bucket)[-MAX_POINTS:]
+    values = found.get((figure.metric, figure.dim), {})
     people = found.get((figure.people, figure.dim), {})
     keys = sorted(values, key=lambda key: (-sum(values[key].values()), key))[:MAX_LINES] if figure.dim else [""]
     few = {key: _few(of_key, people.get(key, {})) for key, of_key in values.items()}
     counted = {start for of_key in values.values() for start in of_key}
-    withheld = _withheld(keys, values, few) if figure.dim == "language" else {}
+    withheld = _withheld(values, few) if figure.dim == "language" else {}
     lines: list[StatisticsLinePayload] = [
         {
             "key": key if figure.dim else None,
@@ -172,20 +173,20 @@ def _few(values: Mapping[date, int], people: Mapping[date, int]) -> set[date]:
     return {start for start, value in values.items() if value and people.get(start, 0) < MIN_PERSONS}
 
 
-def _withheld(
-    keys: Iterable[str], values: Mapping[str, Mapping[date, int]], few: Mapping[str, Collection[date]]
-) -> dict[date, str]:
-    """Return the least of the shown keys by bucket where only one is hidden: it is what all battles leave."""
+def _withheld(values: Mapping[str, Mapping[date, int]], few: Mapping[str, Collection[date]]) -> dict[date, str]:
+    """Return the least of the other keys by bucket where only one is hidden: it is what all battles leave.
+
+    Keys without a line count as shown, because other periods have other lines.
+    """
     shown: dict[date, list[str]] = defaultdict(list)
-    unseen: dict[date, list[str]] = defaultdict(list)
-    lines = set(keys)
+    hidden: dict[date, list[str]] = defaultdict(list)
     for key, of_key in values.items():
         for start in of_key:
-            (shown if key in lines and start not in few[key] else unseen)[start].append(key)
+            (hidden if start in few[key] else shown)[start].append(key)
     return {
         start: min((values[key][start], key) for key in shown[start])[1]
-        for start, hidden in unseen.items()
-        if len(hidden) == 1 and start in few[hidden[0]] and shown[start]
+        for start, keys in hidden.items()
+        if len(keys) == 1 and shown[start]
     }
 
 

@@ -70,13 +70,29 @@ def test_only_hidden_language_does_not_follow_from_the_others():
     assert read()["languages"] == {"en": [60], "fr": [37]}
 
 
-def test_languages_and_categories_have_no_days():
+def test_hidden_language_does_not_follow_from_two_periods():
+    later = MONDAY + timedelta(days=7)
+    for number in range(8):
+        store(MONDAY, 900 - number, 20, "language", f"x{number}")
+        store(later, 900 - number, 20, "language", f"y{number}")
+    for day in (MONDAY, later):
+        store(day, 9_000, 90)
+        store(day, 3, 2, "language", "de")
+    week = "&bucket=week&from={}&to={}"
+    one = read("?" + week.format(MONDAY, MONDAY))["languages"]
+    both = read("?" + week.format(MONDAY, later))["languages"]
+    seen = {key for found in (one, both) for key, values in found.items() if isinstance(values[0], int)}
+    assert "x7" not in seen, "the least of the others is withheld in any period"
+    assert "de" not in seen
+
+
+def test_languages_and_categories_have_weeks_only():
     store(MONDAY, 60, 20, "language", "en")
     store(MONDAY, 50, 20, "category", "coding")
     [languages, categories] = Client().get(f"{API}{OF_MARCH}").json()["figures"][3:]
     assert languages["bucket"] == categories["bucket"] == "week"
     assert (languages["series"][0]["name"], categories["series"][0]["name"]) == ("English", "Coding")
-    assert read("?from=2026-03-10&to=2026-03-12&bucket=month")["languages"] == {"en": [60]}
+    assert read("?from=2026-03-02&to=2026-03-03&bucket=month")["languages"] == {"en": [60]}, "nor months"
 
 
 def test_team_and_review_are_counted_nowhere():
