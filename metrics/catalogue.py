@@ -42,6 +42,8 @@ class Kind(StrEnum):
 
 
 EVERY_BUCKET = tuple(Bucket)
+# Each team's rows without a dimension.
+TEAM = "team"
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ class Metric:
     """row, quantile: what MetricDay calls it, and which quantile of its buckets. dims: of `by` and of filters.
 
     spans: of the rows by bucket, where figures of days do not add up. whole: whether there is a row about everything.
-    exact: buckets are the values themselves.
+    exact: buckets are the values themselves. settles: days after a bucket that still change it. is_flow: whether the
+    days to come add to the sum.
     """
 
     name: str
@@ -63,6 +66,8 @@ class Metric:
     spans: tuple[tuple[Bucket, Span], ...] = ()
     whole: bool = True
     exact: bool = False
+    settles: int = 0
+    is_flow: bool = True
 
     @property
     def stored_as(self) -> str:
@@ -78,6 +83,11 @@ class Metric:
     @property
     def adds_up(self) -> bool:
         return not self.spans
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Return the dimensions of `by`; those of filters are `dims`."""
+        return (*self.dims, TEAM) if self.whole else self.dims
 
 
 _PLACES = ("mode", "language")
@@ -167,10 +177,10 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "funnel_back", _("Back within 7 days"),
         _(
-            "Of the battles begun, those whose person began another on one of the seven days after it. Counted at "
-            "night, without deleted sessions."
+            "Of the battles begun, those whose person began another on one of the seven days after it, in the arena "
+            "or in the team. Counted at night, without deleted sessions; complete after these days."
         ),
-        Unit.SHARE, Kind.SHARE, _PLACES,
+        Unit.SHARE, Kind.SHARE, _PLACES, settles=7,
     ),
     _funnel("void", _("Void"), _("Of the battles begun, those that became void, such as after a failure.")),
     _funnel("stopped", _("Stopped"), _("Of the battles begun, those in which a person stopped an answer.")),
@@ -246,7 +256,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "unsettled", _("Reserved, not settled"),
         _("Most that calls may cost which have not ended, by the day on which they began."),
-        Unit.DOLLARS, Kind.SUM,
+        Unit.DOLLARS, Kind.SUM, is_flow=False,
     ),
     Metric(
         "decisions", _("Decisions of auto mode"), _("Until one to two hours ago, of the last 90 days when counted."),

@@ -19,7 +19,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Line:
-    """path: of solid segments; dashed: the segment to an unfinished point; dots: values without a neighbour."""
+    """path: of solid segments; dashed: of those to unfinished points; dots: values without a neighbour."""
 
     path: str
     dashed: str
@@ -45,7 +45,7 @@ def draw(
     lines: Sequence[Sequence[float | None]],
     *,
     bands: Sequence[tuple[float, float] | None] = (),
-    unfinished: bool = False,
+    unfinished: Sequence[int] = (),
     maximum: float | None = None,
     from_zero: bool = True,
     projected: Sequence[float | None] = (),
@@ -54,14 +54,15 @@ def draw(
 ) -> Drawing:
     """Return the drawing of lines with one value per bucket, None where there is none.
 
-    bands: interval of each bucket, of a single line. unfinished: of the last bucket. maximum: top of the axis,
-    which begins at 0 unless from_zero is false. projected: of the last bucket, by line. marks: bucket and number.
+    bands: interval of each bucket, of a single line. unfinished: number of the last buckets that are, by line. maximum:
+    top of the axis, which begins at 0 unless from_zero is false. projected: of the last bucket, by line. marks: bucket
+    and number. limit: value of a line across.
     """
     values = [value for line in lines for value in line if value is not None]
     highs = [band[1] for band in bands if band is not None]
+    values += [value for value in (*projected, limit) if value is not None]
     low = min([0.0, *values] if from_zero or not values else values)
-    others = [*highs, *(value for value in (*projected, limit) if value is not None)]
-    high = max([low, *values, *others]) if maximum is None else maximum
+    high = max([low, *values, *highs]) if maximum is None else maximum
     ticks = _ticks(low, high)
     bottom, top = min(low, ticks[0]), max(high, ticks[-1], low + 1e-9)
     count = max((len(line) for line in lines), default=0)
@@ -75,7 +76,7 @@ def draw(
     edges = [(x(index), y(band[0]), y(band[1])) for index, band in enumerate(bands) if band is not None]
     outline = [(at, high_at) for at, _low, high_at in edges] + [(at, low_at) for at, low_at, _high in reversed(edges)]
     return Drawing(
-        [_line(line, x, y, unfinished=unfinished) for line in lines],
+        [_line(line, x, y, unfinished=last) for line, last in zip(lines, unfinished or [0] * len(lines), strict=True)],
         " ".join(f"{at},{height}" for at, height in outline) if len(edges) > 1 else "",
         [Tick(y(tick), tick) for tick in ticks],
         [(x(index), index) for index in sorted({0, (count - 1) // 2, count - 1})] if count else [],
@@ -85,19 +86,18 @@ def draw(
     )
 
 
-def _line(line: Sequence[float | None], x: Scale, y: Scale, *, unfinished: bool) -> Line:
+def _line(line: Sequence[float | None], x: Scale, y: Scale, *, unfinished: int) -> Line:
     points = [(x(index), y(value), index) for index, value in enumerate(line) if value is not None]
     joined: set[int] = set()
-    solid, dashed = [], ""
+    solid: list[str] = []
+    dashed: list[str] = []
     for (x1, y1, i), (x2, y2, j) in pairwise(points):
         if j != i + 1:
             continue
         joined |= {i, j}
-        if unfinished and j == len(line) - 1:
-            dashed = f"M{x1} {y1}L{x2} {y2}"
-        else:
-            solid.append(f"M{x1} {y1}L{x2} {y2}")
-    return Line("".join(solid), dashed, [(at, height) for at, height, index in points if index not in joined])
+        path = dashed if j >= len(line) - unfinished else solid
+        path.append(f"M{x1} {y1}L{x2} {y2}")
+    return Line("".join(solid), "".join(dashed), [(at, height) for at, height, index in points if index not in joined])
 
 
 def _ticks(low: float, high: float) -> list[float]:

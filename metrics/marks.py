@@ -1,8 +1,7 @@
 """Read events that may explain a change of figures: new models, prices and versions of the arena."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from typing import NamedTuple
 
 from django.db.models import F, OuterRef, Subquery
@@ -11,26 +10,32 @@ from django.utils.translation import gettext as _
 from common.text.money import dollars, plain_decimal
 from metrics.catalogue import Bucket
 from metrics.models import Deploy
-from metrics.series import start_of_bucket
+from metrics.series import start_of_bucket, start_of_next
 from models_registry.models import LanguageModel, Price
 
 
 class Mark(NamedTuple):
-    """Events of one bucket. number: from 1, of its label on the axis."""
+    """Events of one bucket. number: from 1, of its label on the axis. start: of the bucket. days: of the events."""
 
     number: int
-    day: date
+    start: date
+    days: list[date]
     texts: list[str]
 
 
 def read_marks(first: date, last: date, bucket: Bucket, models: Sequence[LanguageModel]) -> list[Mark]:
-    """Return the deploys in the period, and new versions and prices of the models; three queries at most."""
-    period = _moment(first), _moment(last + timedelta(days=1))
+    """Return deploys in the buckets of the period, and new versions and prices of the models; three queries at most."""
+    period = _moment(start_of_bucket(first, bucket)), _moment(start_of_next(last, bucket))
     events = sorted({*_deploys(*period), *_versions(*period, models), *_prices(*period, models)})
-    by_bucket: dict[date, list[str]] = defaultdict(list)
+    marks: list[Mark] = []
     for at, text in events:
-        by_bucket[start_of_bucket(at.astimezone(UTC).date(), bucket)].append(text)
-    return [Mark(number, day, texts) for number, (day, texts) in enumerate(by_bucket.items(), 1)]
+        day = at.astimezone(UTC).date()
+        start = start_of_bucket(day, bucket)
+        if not marks or marks[-1].start != start:
+            marks.append(Mark(len(marks) + 1, start, [], []))
+        marks[-1].days.append(day)
+        marks[-1].texts.append(text)
+    return marks
 
 
 _Events = Iterable[tuple[datetime, str]]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.db.models import Sum
@@ -152,6 +153,8 @@ class PageQuery:
     filters: dict[str, str]
     team: Team | None = None
     reads_models: bool = True
+    # Models of charts that no filter narrows.
+    busiest: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, data: Mapping[str, str], team: Team | None, *, reads_models: bool) -> "PageQuery":
@@ -181,6 +184,8 @@ class PageQuery:
         """Return the query of one of a chart's metrics; filters that it does not have are left out."""
         filters = {name: value.split(",") for name, value in self.filters.items() if name in metric.dims}
         by = chart.by if not filters or chart.by in filters else ""
+        if by == MODEL and MODEL not in filters:
+            filters = {MODEL: [*self.busiest]}
         if self.bucket in metric.buckets:
             return SeriesQuery(metric, self.first, self.last, self.bucket, by, filters, self.team)
         first = max(self.first, self.last - timedelta(days=MAX_DAYS - 1))
@@ -192,10 +197,45 @@ def read_page(page: Page, query: PageQuery) -> tuple[list[DrawnChart], list[Mark
     models: list[LanguageModel] = []
     if any(chart.by == MODEL for chart in page.charts):
         models = _models(query)
-        if not query.filters:
-            query = replace(query, filters={MODEL: ",".join(model.full_slug for model in models)})
+        query = replace(query, busiest=tuple(model.full_slug for model in models))
     marks = read_marks(query.first, query.last, query.bucket, models)
     return [_read_chart(chart, query, marks) for chart in page.charts], marks
+
+
+class FunnelStep(NamedTuple):
+    """Battles of the whole period that took a step. of_first, of_previous: shares of those of other steps."""
+
+    label: Promise
+    n: int
+    of_first: str
+    of_previous: str
+
+
+_STEPS = ("funnel_begun", "funnel_whole", "funnel_voted", "funnel_feedback", "funnel_again", "funnel_back")
+
+
+def read_funnel(query: PageQuery) -> list[FunnelStep]:
+    """Return the steps from the prompt to the return within seven days; one query."""
+    [(dim, key)] = [each for each in query.filters.items() if each[0] in BY_NAME["funnel_begun"].dims] or [("", "")]
+    rows = MetricDay.objects.filter(
+        metric__in=_STEPS, span=MetricDay.Span.DAY, team=query.team, dim=dim, key__in=key.split(","),
+        day__gte=query.first, day__lte=query.last,
+    )  # fmt: skip
+    sums = {
+        name: (n, int(total))
+        for name, n, total in rows.order_by().values_list("metric").annotate(Sum("n"), Sum("total"))
+    }
+    steps, previous = [], 0
+    for name in _STEPS:
+        # Those who came back are of battles whose person is known.
+        base, n = sums.get(name, (0, 0))
+        steps.append(FunnelStep(BY_NAME[name].label, n, _share(n, base), _share(n, previous)))
+        previous = n
+    return steps if steps[0].n else []
+
+
+def _share(part: int, whole: int) -> str:
+    return value_text(BY_NAME["funnel_begun"], part / whole) if whole else "–"
 
 
 def _read_chart(chart: Chart, query: PageQuery, marks: list[Mark]) -> DrawnChart:
@@ -203,6 +243,7 @@ def _read_chart(chart: Chart, query: PageQuery, marks: list[Mark]) -> DrawnChart
     queries = [query.of_metric(chart, metric) for metric in metrics]
     found = [read_series(each) for each in queries]
     lines = [(metric, line) for metric, series in zip(metrics, found, strict=True) for line in series["series"]]
+    is_cut = len(lines) > MAX_LINES
     lines = sorted(lines, key=lambda line: -_size(line[1]))[:MAX_LINES] if chart.by else lines[:MAX_LINES]
     values = [[point["value"] for point in line["points"]] for _metric, line in lines]
     points = lines[0][1]["points"] if lines else []
@@ -211,16 +252,16 @@ def _read_chart(chart: Chart, query: PageQuery, marks: list[Mark]) -> DrawnChart
     drawing = draw(
         values,
         bands=[_band(point) for point in points] if len(lines) == 1 else (),
-        unfinished=bool(points and points[-1].get("unfinished")),
+        unfinished=[sum(bool(point.get("unfinished")) for point in line["points"]) for _metric, line in lines],
         maximum=1.0 if is_share and any(value and value > 0.5 for line in values for value in line) else None,
         from_zero=metrics[0].unit is not Unit.POINTS,
         projected=[line["points"][-1].get("projected") for _metric, line in lines],
-        marks=_marked_buckets(marks, queries[0]) if points else (),
+        marks=marked_buckets(marks, queries[0]) if points else (),
         limit=None if budget is None else float(budget),
     )
     bucket = queries[0].bucket
     return DrawnChart(
-        chart.id, chart.title, _notes(metrics, queries, query, budget), drawing,
+        chart.id, chart.title, _notes(metrics, queries, query, budget, is_cut=is_cut), drawing,
         names=[_name(chart, queries[0], metric, line) for metric, line in lines],
         ticks=[(tick.at, value_text(metrics[0], tick.value)) for tick in drawing.ticks],
         dates=axis_dates(drawing, [day_text(point["at"], bucket) for point in points]),
@@ -230,19 +271,22 @@ def _read_chart(chart: Chart, query: PageQuery, marks: list[Mark]) -> DrawnChart
     )  # fmt: skip
 
 
-def _marked_buckets(marks: list[Mark], query: SeriesQuery) -> list[tuple[int, int]]:
+def marked_buckets(marks: list[Mark], query: SeriesQuery) -> list[tuple[int, int]]:
     """Return index and number of the chart's buckets with marks."""
     indexes = {start: index for index, start in enumerate(query.starts)}
-    starts = [(start_of_bucket(mark.day, query.bucket), mark.number) for mark in marks]
-    return [(indexes[start], number) for start, number in starts if start in indexes]
+    numbers: dict[int, int] = {}
+    for mark in marks:
+        for start in (start_of_bucket(day, query.bucket) for day in mark.days):
+            if start in indexes:
+                numbers.setdefault(indexes[start], mark.number)
+    return list(numbers.items())
 
 
 def _models(query: PageQuery) -> list[LanguageModel]:
     """Return the chosen models, or those with most calls in the last MAX_DAYS: a picture has few lines."""
     models = LanguageModel.objects.on_boards_of(query.team.pk if query.team else None).select_related("team")
-    if query.filters:
-        chosen = query.filters.get(MODEL)
-        return [*models.named(chosen.split(","))[:MAX_LINES]] if chosen else []
+    if chosen := query.filters.get(MODEL):
+        return [*models.named(chosen.split(","))[:MAX_LINES]]
     rows = MetricDay.objects.filter(
         metric="failed_share", dim=MODEL, team=query.team, span=MetricDay.Span.DAY, day__lte=query.last,
         day__gte=max(query.first, query.last - timedelta(days=MAX_DAYS - 1)),
@@ -286,7 +330,7 @@ def _rows(lines: list[tuple[Metric, MetricLinePayload]], bucket: Bucket) -> list
     rows = [
         Row(
             day_text(point["at"], bucket),
-            bool(point.get("unfinished")),
+            all(line["points"][index].get("unfinished") for _metric, line in lines),
             [_cell(metric, line["points"][index]) for metric, line in lines if index < len(line["points"])],
         )
         for index, point in enumerate(lines[0][1]["points"])
@@ -296,13 +340,17 @@ def _rows(lines: list[tuple[Metric, MetricLinePayload]], bucket: Bucket) -> list
 
 def _cell(metric: Metric, point: MetricPointPayload) -> Cell:
     value, n = point["value"], point["n"]
+    if point.get("few"):
+        return Cell(_("< 5"), _("of %(n)s") % {"n": number_text(n)} if n else "")
     if not n or metric.kind is Kind.SUM or metric.unit is Unit.POINTS:
         projected = point.get("projected")
         note = "" if projected is None else _("projected: %(value)s") % {"value": value_text(metric, projected)}
         return Cell("–" if value is None else value_text(metric, value), note)
     note = _("of %(n)s") % {"n": number_text(n)}
     if value is None:
-        return Cell(_("< 5"), note)
+        return Cell("–")
+    if metric.settles and point.get("unfinished"):
+        note += f", {_('unfinished')}"
     if "low" in point:
         note = f"{value_text(metric, point['low'])} – {value_text(metric, point['high'])}, {note}"
     return Cell(value_text(metric, value), note)
@@ -334,12 +382,16 @@ def _budget(query: SeriesQuery) -> Decimal | None:
     return None
 
 
-def _notes(metrics: list[Metric], queries: list[SeriesQuery], query: PageQuery, budget: Decimal | None) -> list[str]:
+def _notes(
+    metrics: list[Metric], queries: list[SeriesQuery], query: PageQuery, budget: Decimal | None, *, is_cut: bool
+) -> list[str]:
     notes = list(dict.fromkeys(str(metric.definition) for metric in metrics))
-    if query.filters and any(not each.filters for each in queries):
+    if query.filters and any(query.filters.keys() != each.filters.keys() for each in queries):
         notes.append(_("The filter does not apply here."))
     if any(each.bucket is not query.bucket for each in queries):
         notes.append(_("These figures do not add up: each is of its own day or week, of the last 90 days."))
+    if is_cut:
+        notes.append(_("The %(n)d largest series; the file has all.") % {"n": MAX_LINES})
     if budget is not None:
         notes.append(_("The line across is the present budget: %(amount)s.") % {"amount": rounded_dollars(budget)})
     return notes

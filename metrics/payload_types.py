@@ -2,15 +2,16 @@ from typing import Literal, NotRequired, TypedDict
 
 
 class MetricPointPayload(TypedDict):
-    """`at`: first day of the bucket, UTC. `n`: what the value is of. `value`: null without any, and where fewer than
-    five persons are not shown. `unfinished`: the bucket has not ended. `projected`: its sum if the days to come are as
-    the mean of its whole days."""
+    """`at`: first day of the bucket, UTC. `n`: what the value is of. `value`: null without any, before it is counted,
+    and where it is about fewer than five persons (`few`). `unfinished`: the bucket has not ended, or what it counts may
+    still come. `projected`: its sum if the days to come are as the mean of its whole days."""
 
     at: str
     value: float | None
     n: int
     low: NotRequired[float]
     high: NotRequired[float]
+    few: NotRequired[bool]
     unfinished: NotRequired[bool]
     projected: NotRequired[float]
 
@@ -37,7 +38,8 @@ class MetricSeriesPayload(TypedDict):
 
 
 class MetricPayload(TypedDict):
-    """`by`: dimensions of `by` and of filters. `buckets`: others do not exist, as the metric does not add up."""
+    """`by`: dimensions of `by`, and of filters but for team. `buckets`: others do not exist, as the metric does not add
+    up."""
 
     metric: str
     name: str

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Team
 from common.errors import InvalidInput
-from metrics.catalogue import BY_NAME, Bucket, Kind, Metric
+from metrics.catalogue import BY_NAME, TEAM, Bucket, Kind, Metric
 from metrics.histograms import merge, middle, quantile_bucket
 from metrics.models import MetricDay
 from metrics.payload_types import MetricLinePayload, MetricPayload, MetricPointPayload, MetricSeriesPayload
@@ -57,8 +57,9 @@ class SeriesQuery:
             raise InvalidInput(fields={"bucket": [sentence % {"choices": ", ".join(metric.buckets)}]})
         first, last = read_days(data, bucket)
         by = data.get("by", "") or ("" if metric.whole else metric.dims[0])
-        if by and by not in metric.dims:
-            choices = ", ".join(metric.dims) or "–"
+        groups = metric.groups if team is None else metric.dims
+        if by and by not in groups:
+            choices = ", ".join(groups) or "–"
             raise InvalidInput(fields={"by": [_("Choose one of: %(choices)s.") % {"choices": choices}]})
         return cls(metric, first, last, bucket, by, _read_filters(data, metric, by), team)
 
@@ -68,8 +69,13 @@ class SeriesQuery:
 
     @property
     def dim(self) -> str:
-        """Return the one dimension of the rows."""
+        """Return the one dimension of the series."""
         return self.by or next(iter(self.filters), "")
+
+    @property
+    def key_field(self) -> str:
+        """Return the field of MetricDay by which rows are in different series."""
+        return "team" if self.dim == TEAM else "key"
 
     @property
     def starts(self) -> list[date]:
@@ -165,19 +171,21 @@ def read_series(query: SeriesQuery) -> MetricSeriesPayload:
     cells = _cells(query, rows)
     keys = sorted({key for key, _at in cells}, key=lambda key: (len(key) if key.isdecimal() else 0, key))
     keys = keys if query.dim else [""]
+    owners = models if query.dim != TEAM else {str(team.pk): team for team in Team.objects.filter(pk__in=keys)}
     return {
         "metric": query.metric.name,
         "unit": query.metric.unit.value,
         "definition": str(query.metric.definition),
         "bucket": query.bucket.value,
-        "series": [_line(query, key, cells, models.get(key)) for key in keys],
+        "series": [_line(query, key, cells, owners.get(key)) for key in keys],
     }
 
 
 def _rows(query: SeriesQuery) -> "QuerySet[MetricDay]":
     """Return the rows of whole buckets."""
+    place = {"dim": "", "team__isnull": False} if query.dim == TEAM else {"dim": query.dim, "team": query.team}
     return MetricDay.objects.filter(
-        metric=query.metric.stored_as, dim=query.dim, team=query.team, span=query.metric.span_of(query.bucket),
+        **place, metric=query.metric.stored_as, span=query.metric.span_of(query.bucket),
         day__gte=start_of_bucket(query.first, query.bucket), day__lt=start_of_next(query.last, query.bucket),
     )  # fmt: skip
 
@@ -185,13 +193,13 @@ def _rows(query: SeriesQuery) -> "QuerySet[MetricDay]":
 def _models(query: SeriesQuery) -> dict[str, LanguageModel]:
     """Return the models by key: the chosen ones, or all of the place."""
     models = LanguageModel.objects.on_boards_of(None if query.team is None else query.team.pk)
-    if chosen := query.filters.get(MODEL):
+    if (chosen := query.filters.get(MODEL)) is not None:
         models = models.named(chosen)
     return {str(model.pk): model for model in models.order_by().select_related("team")}
 
 
 def _check_keys(query: SeriesQuery, rows: "QuerySet[MetricDay]") -> None:
-    if query.by and len(rows.order_by().values("key").distinct()[: MAX_KEYS + 1]) > MAX_KEYS:
+    if query.by and len(rows.order_by().values(query.key_field).distinct()[: MAX_KEYS + 1]) > MAX_KEYS:
         name = query.by if query.by in FILTERS else "from"
         sentence = _("More than %(n)d series: choose some with %(name)s=, or a shorter period.")
         raise InvalidInput(fields={"by": [sentence % {"n": MAX_KEYS, "name": name}]})
@@ -213,14 +221,14 @@ def _cells(query: SeriesQuery, rows: "QuerySet[MetricDay]") -> dict[tuple[str, d
         return _quantile_cells(query, rows)
     at = Trunc("day", query.bucket.value, output_field=DateField())
     of_today = Sum("total", filter=Q(day=today()), default=0)
-    sums = rows.order_by().values_list("key", at).annotate(of_today=of_today, n=Sum("n"), total=Sum("total"))
-    return {(name, start): _Cell(n, float(total), of_today=float(part)) for name, start, part, n, total in sums}
+    sums = rows.order_by().values_list(query.key_field, at).annotate(of_today=of_today, n=Sum("n"), total=Sum("total"))
+    return {(str(key), start): _Cell(n, float(total), of_today=float(part)) for key, start, part, n, total in sums}
 
 
 def _quantile_cells(query: SeriesQuery, rows: "QuerySet[MetricDay]") -> dict[tuple[str, date], _Cell]:
     histograms: dict[tuple[str, date], list[list[int]]] = defaultdict(list)
-    for key, day, buckets in rows.order_by().values_list("key", "day", "buckets"):
-        histograms[key, start_of_bucket(day, query.bucket)].append(buckets)
+    for key, day, buckets in rows.order_by().values_list(query.key_field, "day", "buckets"):
+        histograms[str(key), start_of_bucket(day, query.bucket)].append(buckets)
     cells = {}
     for place, parts in histograms.items():
         counts = merge(parts)
@@ -231,33 +239,38 @@ def _quantile_cells(query: SeriesQuery, rows: "QuerySet[MetricDay]") -> dict[tup
 
 
 def _line(
-    query: SeriesQuery, key: str, cells: Mapping[tuple[str, date], _Cell], model: LanguageModel | None
+    query: SeriesQuery, key: str, cells: Mapping[tuple[str, date], _Cell], owner: LanguageModel | Team | None
 ) -> MetricLinePayload:
+    slug, name = (key, key) if owner is None else (getattr(owner, "full_slug", owner.slug), owner.name)
     points = [_point(query, start, cells.get((key, start))) for start in query.starts]
-    name = key if model is None else model.name
-    return {"key": (key if model is None else model.full_slug) if query.dim else None, "name": name, "points": points}
+    return {"key": slug if query.dim else None, "name": name, "points": points}
 
 
-def _point(query: SeriesQuery, start: date, cell: _Cell | None) -> MetricPointPayload:
-    metric, cell = query.metric, cell or _Cell(0, 0)
-    point: MetricPointPayload = {"at": start.isoformat(), "value": _value(metric, cell), "n": cell.n}
-    is_hidden = metric.name == "retention" and cell.total < MIN_PERSONS
-    if is_hidden:
-        point["value"] = None
+def _point(query: SeriesQuery, start: date, stored: _Cell | None) -> MetricPointPayload:
+    metric, cell, end = query.metric, stored or _Cell(0, 0), start_of_next(start, query.bucket)
+    # Figures that do not add up are counted in the night after the day.
+    is_counted = start <= today() and (stored is not None or metric.adds_up or end < today())
+    point: MetricPointPayload = {
+        "at": start.isoformat(), "value": _value(metric, cell) if is_counted else None, "n": cell.n
+    }  # fmt: skip
+    if metric.name == "retention" and cell.n and cell.total < MIN_PERSONS:
+        point["value"], point["few"] = None, True
+        point["n"] = cell.n if cell.n >= MIN_PERSONS else 0
     elif metric.kind is Kind.SHARE and cell.n:
         point["low"], point["high"] = wilson(cell.total / cell.n, cell.n)
-    if start_of_next(start, query.bucket) > today():
+    if end + metric.settles * _DAY > today():
         point["unfinished"] = True
-        if metric.kind is Kind.SUM and metric.adds_up and (projected := _projected(query.bucket, start, cell)):
+        if (projected := _projected(query, start, cell)) is not None:
             point["projected"] = projected
     return point
 
 
-def _projected(bucket: Bucket, start: date, cell: _Cell) -> float | None:
+def _projected(query: SeriesQuery, start: date, cell: _Cell) -> float | None:
     """Return the sum of a bucket under way if its other days are as the mean of those before today; None without."""
-    whole_days = (today() - start).days
-    days = (start_of_next(start, bucket) - start).days
-    return (cell.total - cell.of_today) / whole_days * days if whole_days > 0 else None
+    metric, whole_days = query.metric, (today() - start).days
+    if metric.kind is not Kind.SUM or not metric.adds_up or not metric.is_flow or whole_days < 1:
+        return None
+    return (cell.total - cell.of_today) / whole_days * (start_of_next(start, query.bucket) - start).days
 
 
 def _value(metric: Metric, cell: _Cell) -> float | None:
@@ -277,7 +290,7 @@ def wilson(share: float, n: int) -> tuple[float, float]:
     return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
 
 
-CSV_COLUMNS = ("metric", "key", "at", "value", "n", "low", "high", "unfinished", "projected")
+CSV_COLUMNS = ("metric", "key", "at", "value", "n", "low", "high", "unfinished", "projected", "few")
 
 
 def csv_rows(series: MetricSeriesPayload) -> Iterable[tuple[object, ...]]:
@@ -286,6 +299,7 @@ def csv_rows(series: MetricSeriesPayload) -> Iterable[tuple[object, ...]]:
             yield (
                 series["metric"], line["key"], point["at"], point["value"], point["n"], point.get("low"),
                 point.get("high"), point.get("unfinished", False), point.get("projected"),
+                point.get("few", False),
             )  # fmt: skip
 
 
@@ -296,7 +310,7 @@ def metric_payload(metric: Metric) -> MetricPayload:
         "unit": metric.unit.value,
         "definition": str(metric.definition),
         "kind": metric.kind.value,
-        "by": list(metric.dims),
+        "by": list(metric.groups),
         "buckets": [bucket.value for bucket in metric.buckets],
         "adds_up": metric.adds_up,
     }

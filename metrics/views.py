@@ -20,7 +20,7 @@ from common.errors import NotAllowed
 from metrics.access import is_operator, readable_team
 from metrics.catalogue import Bucket
 from metrics.csv_file import series_as_csv
-from metrics.pages import OF_TEAMS, PAGES, Page, PageQuery, read_page
+from metrics.pages import OF_TEAMS, PAGES, Page, PageQuery, read_funnel, read_page
 from metrics.periods import period_links
 from metrics.series import SeriesQuery, read_series
 from metrics.texts import day_text
@@ -66,7 +66,8 @@ def _context(page: Page, query: PageQuery) -> dict[str, object]:
         "page": page,
         "query": query,
         "charts": charts,
-        "marks": [(mark, day_text(mark.day.isoformat(), query.bucket)) for mark in marks],
+        "steps": read_funnel(query) if page.slug == "funnel" else [],
+        "marks": [(mark, day_text(mark.start.isoformat(), query.bucket)) for mark in marks],
         "periods": period_links(query, query.kept),
         "modes": Battle.Mode.choices,
         "buckets": [(Bucket.DAY, _("day")), (Bucket.WEEK, _("week")), (Bucket.MONTH, _("month"))],

@@ -21,7 +21,11 @@ OPERATIONS: Operations = {
             Parameter("from", "The first day; default: four weeks before the last.", _DAY),
             Parameter("to", "The last day; default: today.", _DAY),
             Parameter("bucket", "The time of a point.", {**one_of(*Bucket), "default": "day"}),
-            Parameter("by", "A series for each value of a dimension of the metric.", TEXT),
+            Parameter(
+                "by",
+                "A series for each value of a dimension of the metric; `team` for operators, of the whole arena.",
+                TEXT,
+            ),
             Parameter("mode", "Of these modes, separated by commas.", TEXT),
             Parameter("language", "Of these languages, separated by commas.", TEXT),
             Parameter("model", "Of these models, separated by commas.", TEXT),

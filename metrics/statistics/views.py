@@ -80,7 +80,7 @@ def _draw(figure: Figure, payload: StatisticsFigurePayload, query: StatisticsQue
     points = lines[0]["points"] if lines else []
     drawing = draw(
         [[None if point["value"] is None else float(point["value"]) for point in line["points"]] for line in lines],
-        unfinished=bool(points and points[-1].get("unfinished")),
+        unfinished=[int(line["points"][-1].get("unfinished", False)) for line in lines],
     )
     days = [day_text(point["at"], bucket) for point in points]
     rows = [

@@ -26,7 +26,7 @@ def test_wilson_interval_of_a_share():
 
 
 def test_gap_in_a_line_is_not_drawn_over():
-    drawing = draw([[1, 2, None, 3, 4]], unfinished=True)
+    drawing = draw([[1, 2, None, 3, 4]], unfinished=[1])
     assert drawing.lines[0].path.count("M") == 1
     assert drawing.lines[0].dashed
     assert draw([[None, 5, None]]).lines[0].dots

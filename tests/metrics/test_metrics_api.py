@@ -168,3 +168,52 @@ def test_catalogue_names_every_metric(operator: Client):
     for name, row in metrics.items():
         by = f"&by={row['by'][0]}" if row["by"] else ""
         assert operator.get(f"{URL}?metric={name}{by}").status_code == 200
+
+
+def test_teams_are_series_for_operators(operator: Client):
+    owner = make.member()
+    physics, chemistry = make.team(owner.user), make.team()
+    for team, battles in ((None, 9), (physics, 4), (chemistry, 3)):
+        figure("battles", 0, battles, battles, team=team)
+        figure("time_to_vote", 0, 2, 4, team=team, buckets=[5, 2])
+    series = operator.get(f"{URL}?metric=battles&by=team").json()["series"]
+    found = {(line["key"], line["name"]): line["points"][-1]["value"] for line in series}
+    assert found == {(physics.slug, physics.name): 4, (chemistry.slug, chemistry.name): 3}
+    assert len(operator.get(f"{URL}?metric=time_to_vote_p50&by=team").json()["series"]) == 2
+    assert operator.get(f"{URL}?metric=battles&by=team&mode=blind").status_code == 400
+    assert operator.get(f"{URL}?metric=win_rate&by=team").status_code == 400, "none about everything"
+    assert operator.get(f"{URL}?metric=battles&by=team&team={physics.slug}").status_code == 400
+    assert in_team(owner.user, physics).get(f"{URL}?metric=battles&by=team").status_code in (400, 403)
+
+
+def test_figures_not_counted_yet_have_no_value(operator: Client, monkeypatch):
+    monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 11, 11, 1, tzinfo=UTC))
+    figure("active_people", 2, 8, 8, span="7d")
+    days = "from=2026-11-08&to=2026-11-12"
+    assert values(operator.get(f"{URL}?metric=active_people_7d&{days}")) == [0, 8, None, None, None]
+    assert values(operator.get(f"{URL}?metric=battles&{days}")) == [0, 0, 0, 0, None]
+    assert values(operator.get(f"{URL}?metric=active_people&bucket=week&{days}")) == [0, None]
+
+
+def test_return_is_unfinished_for_seven_days(operator: Client, monkeypatch):
+    monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 11, 20, 12, tzinfo=UTC))
+    for days_ago in (7, 8):
+        figure("funnel_back", days_ago, 4, 1)
+    [old, new] = operator.get(f"{URL}?metric=funnel_back&from=2026-11-12&to=2026-11-13").json()["series"][0]["points"]
+    assert "unfinished" not in old
+    assert new["unfinished"] is True
+
+
+def test_few_persons_of_a_cohort_are_not_counted_for_readers(operator: Client):
+    figure("retention", today().weekday(), 3, 3, span="week", dim="week", key="0")
+    [point] = operator.get(f"{URL}?metric=retention&from={today()}&to={today()}").json()["series"][0]["points"]
+    assert (point["value"], point["few"], point["n"]) == (None, True, 0)
+
+
+def test_reservations_are_not_projected(operator: Client, monkeypatch):
+    monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 11, 11, 12, tzinfo=UTC))
+    for metric in ("spent", "unsettled"):
+        figure(metric, 1, 1, 10)
+    for metric, is_projected in (("spent", True), ("unsettled", False)):
+        points = operator.get(f"{URL}?metric={metric}&bucket=month&from=2026-11-01").json()["series"][0]["points"]
+        assert ("projected" in points[-1]) == is_projected

@@ -1,6 +1,7 @@
 import csv
 import io
-from datetime import timedelta
+import re
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -10,8 +11,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import Role, Team, User
+from metrics.catalogue import BY_NAME, Bucket
+from metrics.charts import HEIGHT, draw
+from metrics.marks import read_marks
 from metrics.models import Deploy, MetricDay
-from metrics.pages import OF_TEAMS, PAGES
+from metrics.pages import OF_TEAMS, PAGES, PageQuery, marked_buckets
 from metrics.series import today
 from models_registry.models import LanguageModel, Price
 from tests import make
@@ -131,6 +135,56 @@ def test_each_version_of_the_arena_is_recorded_once_in_a_row():
     for version, commit in (("1.0", "a"), ("1.0", "a"), ("1.1", "b"), ("1.0", "a")):
         Deploy.record(version, commit)
     assert [str(deploy) for deploy in Deploy.objects.all()] == ["1.0 (a)", "1.1 (b)", "1.0 (a)"]
+
+
+def test_marks_stand_where_the_event_was_on_each_chart(operator: Client):
+    first, last = date(2026, 10, 1), date(2026, 11, 30)
+    deploy = Deploy.objects.create(version="9.9.9", at=datetime(2026, 11, 20, tzinfo=UTC))
+    Deploy.objects.create(version="9.9.8", at=datetime(2026, 10, 3, tzinfo=UTC))
+    marks = read_marks(date(2026, 10, 10), last, Bucket.MONTH, [])
+    assert [mark.texts for mark in marks] == [["arena 9.9.8"], [f"arena {deploy}"]]
+    query = PageQuery(first, last, Bucket.MONTH, {})
+    daily = query.of_metric(PAGES[0].charts[2], BY_NAME["active_people_7d"])
+    marked = dict(marked_buckets(marks, daily))
+    assert [daily.starts[index] for index in marked] == [date(2026, 10, 3), date(2026, 11, 20)]
+    assert list(marked.values()) == [1, 2]
+
+
+def test_models_page_opens_with_a_mode_and_many_models(operator: Client):
+    rows = [
+        MetricDay(metric=metric, day=today(), dim="model", key=str(make.model().pk), n=4, total=3)
+        for metric in ("failed_share", "win_rate") for _ in range(55)
+    ]  # fmt: skip
+    MetricDay.objects.bulk_create(rows)
+    for query in ("", "mode=blind", "language=en", "model=gone"):
+        assert operator.get(f"/admin/metrics/models/?{query}").status_code == 200, query
+
+
+def test_funnel_has_shares_of_the_first_and_the_previous_step(operator: Client):
+    for step, total in (("begun", 200), ("whole", 160), ("voted", 80), ("feedback", 20), ("again", 50)):
+        MetricDay.objects.create(metric=f"funnel_{step}", day=today(), n=200, total=total)
+    MetricDay.objects.create(metric="funnel_back", day=today(), n=40, total=10)
+    page = operator.get("/admin/metrics/funnel/").content.decode()
+    rows = re.findall(r"<tr>(.*?)</tr>", page.split('id="steps"')[1].split("</section>")[0], re.DOTALL)[1:]
+    cells = [re.findall(r'number">([^<]*)<', row) for row in rows]
+    assert cells == [
+        ["200", "100 %", "–"], ["160", "80 %", "80 %"], ["80", "40 %", "50 %"], ["20", "10 %", "25 %"],
+        ["50", "25 %", "250 %"], ["10", "25 %", "20 %"],
+    ]  # fmt: skip
+    assert 'id="steps"' not in operator.get("/admin/metrics/funnel/?mode=blind").content.decode()
+
+
+def test_chart_says_that_it_shows_the_largest_series_only(operator: Client):
+    for number in range(10):
+        MetricDay.objects.create(metric="failures", day=today(), dim="code", key=f"code{number}", n=9, total=number + 1)
+    assert "8 largest series" in chart_of(operator, "speed", "failures-code")
+
+
+def test_negative_projection_is_inside_the_picture():
+    drawing = draw([[-1.0]], projected=[-3.0])
+    [point] = drawing.projected
+    assert point is not None
+    assert 0 <= point[1] <= HEIGHT
 
 
 def chart_of(client: Client, page: str, chart: str, query: str = "") -> str:
