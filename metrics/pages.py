@@ -23,7 +23,7 @@ from metrics.marks import Mark, read_marks
 from metrics.models import MetricDay
 from metrics.payload_types import MetricLinePayload, MetricPointPayload
 from metrics.periods import period_parameters
-from metrics.series import FILTERS, MODEL, SeriesQuery, read_days, read_series, start_of_bucket
+from metrics.series import DEFAULT_DAYS, FILTERS, MODEL, SeriesQuery, read_days, read_series, start_of_bucket
 from metrics.texts import axis_dates, day_text, number_text
 from models_registry.models import LanguageModel
 from models_registry.models.budgets import Budget, budget_of
@@ -283,13 +283,14 @@ def marked_buckets(marks: list[Mark], query: SeriesQuery) -> list[tuple[int, int
 
 
 def _models(query: PageQuery) -> list[LanguageModel]:
-    """Return the chosen models, or those with most calls in the last MAX_DAYS: a picture has few lines."""
+    """Return the chosen models, or those with most calls in the last four weeks: a picture has few lines."""
     models = LanguageModel.objects.on_boards_of(query.team.pk if query.team else None).select_related("team")
     if chosen := query.filters.get(MODEL):
         return [*models.named(chosen.split(","))[:MAX_LINES]]
     rows = MetricDay.objects.filter(
         metric="failed_share", dim=MODEL, team=query.team, span=MetricDay.Span.DAY, day__lte=query.last,
-        day__gte=max(query.first, query.last - timedelta(days=MAX_DAYS - 1)),
+        key__in=[str(pk) for pk in models.order_by().values_list("pk", flat=True)],
+        day__gte=max(query.first, query.last - timedelta(days=DEFAULT_DAYS - 1)),
     )  # fmt: skip
     busiest = rows.order_by().values_list("key").annotate(size=Sum("n")).order_by("-size", "key")[:MAX_LINES]
     keys = [int(key) for key, _size in busiest]
