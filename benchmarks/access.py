@@ -186,8 +186,15 @@ def get_run_with_answers_or_404(actor: Actor, public_id: str) -> Run:
 
 
 def read_answers(actor: Actor, run: Run) -> None:
-    """Call this before a run's answers are read with names, or which of them were right. Raises AnswersHidden."""
-    answers_reading.send(sender=Run, run=run, actor=actor)
+    """Call this before a run's answers are read with names, or which of them were right. Raises AnswersHidden.
+
+    A judging shows the answers of the run that it is about.
+    """
+    answers_reading.send(sender=Run, run=_answered_run(run), actor=actor)
+
+
+def _answered_run(run: Run) -> Run:
+    return Run.objects.get(judgings__run=run) if run.is_judging else run
 
 
 def get_run_to_grade_or_404(actor: Actor, public_id: str) -> Run:

@@ -12,10 +12,11 @@ from accounts.models import Role, Scope, Team, User
 from accounts.teams import actions as team_actions
 from battles.actions import cast_vote
 from battles.models import Battle, Session, Vote
+from benchmarks.models import Judging
 from common.errors import InvalidInput
 from reviews import actions
 from reviews.errors import ReviewsOpen
-from reviews.models import Review, ReviewBattle
+from reviews.models import Review, ReviewBattle, RunReader
 from tests import make
 from tests.worlds.benchmarks import judged_runs, samples
 from tests.worlds.benchmarks.samples import Sample
@@ -80,6 +81,51 @@ def test_open_review_hides_judged_answers_from_the_team(place: Place):
     assert [make.browser(Actor(user=owner)).get(address).status_code for address in addresses] == [200] * 4
     actions.close_review(place.review)
     assert [browser.get(address).status_code for address in addresses] == [200] * 4
+
+
+def judging_pages(judging: Judging) -> list[str]:
+    """Return addresses with the replies and verdicts of a judging, as those of any run."""
+    run, item = judging.run.public_id, judging.run.items.order_by("pk")[0]
+    return [
+        f"/benchmarks/r/{run}/matrix/", f"/benchmarks/r/{run}/items/{item.pk}/",
+        f"/benchmarks/r/{run}/case/{item.case_id}/", f"/benchmarks/r/{run}/export.csv",
+        f"/benchmarks/r/{run}/export.jsonl", f"/api/v1/benchmarks/runs/{run}/items/",
+        f"/api/v1/benchmarks/items/{run}-{item.pk}/", f"/api/v1/benchmarks/runs/{run}/export.csv",
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def judging(place: Place) -> Judging:
+    """A judging of the reviewed run, which another person than the run's owner started."""
+    maker = place.people[Role.OWNER]
+    judge = judged_runs.judge(make.model(), maker, team=place.team)
+    return judged_runs.answer(judged_runs.judging(judge, place.sample.run, owner=maker), "judge-longer")
+
+
+def test_open_review_hides_judgings_from_their_makers(place: Place, judging: Judging):
+    people = {role: make.browser(Actor(user=user)) for role, user in place.people.items()}
+    for address in judging_pages(judging):
+        seen = {role: people[role].get(address).status_code for role in Role}
+        wanted = {Role.OWNER: 403, Role.MANAGER: 200, Role.MEMBER: 403, Role.GUEST: 404}  # the manager owns the run
+        assert seen == wanted, address
+    actions.close_review(place.review)
+    for address in judging_pages(judging):
+        assert [people[role].get(address).status_code for role in (Role.OWNER, Role.MEMBER)] == [200, 200], address
+
+
+def test_reader_of_a_judging_votes_without_counting(place: Place, judging: Judging):
+    actions.close_review(place.review)
+    readers = [Actor(user=place.people[role]) for role in (Role.OWNER, Role.MEMBER)]
+    for reader in readers:
+        make.browser(reader).get(judging_pages(judging)[1])
+    known = RunReader.objects.values_list("run", "person")
+    assert set(known) == {(place.sample.run.pk, reader.key) for reader in readers}
+    terms = {"owner": place.people[Role.MANAGER], "run": place.sample.run, "opinions_per_item": 5}
+    again = actions.open_review(actions.create_review(**terms))
+    for reader in readers:
+        battle = actions.next_battle(reader, again)
+        assert battle is not None
+        assert cast_vote(actor=reader, battle=battle, choice=Vote.Choice.LEFT).excluded_reason == "knew_answers"
 
 
 def test_outsiders_get_what_a_random_id_gives(place: Place):

@@ -117,11 +117,15 @@ def judge(
     return create_judge(owner=owner, team=team, content=content)
 
 
-def judging(judge: Judge, subject: Run, *, budget: str = "", is_prepared: bool = True, **options: Any) -> Judging:
-    """Start and prepare a judging, without a card unless wanted."""
+def judging(
+    judge: Judge, subject: Run, *, owner: User | None = None, budget: str = "", is_prepared: bool = True, **options: Any
+) -> Judging:
+    """Start and prepare a judging, without a card unless wanted. owner: else the subject's."""
     request = JudgingRequest(judge, subject, **{"with_card": False, **options})
     with transaction.atomic():
-        made = start_judging(request, owner=subject.owner, budget=Decimal(budget) if budget else None)  # type: ignore[arg-type]
+        made = start_judging(
+            request, owner=owner or subject.owner, budget=Decimal(budget) if budget else None  # type: ignore[arg-type]
+        )  # fmt: skip
         if is_prepared:
             prepare(made.run_id)
     made.run.refresh_from_db()
