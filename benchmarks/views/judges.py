@@ -96,13 +96,14 @@ def _save(request: PageRequest, editor: JudgeEditor, place: Team | None) -> Judg
 
 
 def _first_texts(request: PageRequest) -> JsonObject | None:
-    """Return texts of the answer that the address names, to try the judge on."""
+    """Return texts of the answer that the address names, to try the judge on. Raises AnswersHidden."""
     run_id, item_id = request.GET.get("run", ""), parse_whole_number(request.GET.get("item", ""))
     if not run_id or item_id is None:
         return None
     run = access.get_run_or_404(request.actor, run_id)
     if not access.owns(request.actor, run):
         raise Http404
+    access.read_answers(request.actor, run)
     return pasted_texts(run, item_id)
 
 

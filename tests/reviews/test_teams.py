@@ -128,6 +128,20 @@ def test_reader_of_a_judging_votes_without_counting(place: Place, judging: Judgi
         assert cast_vote(actor=reader, battle=battle, choice=Vote.Choice.LEFT).excluded_reason == "knew_answers"
 
 
+def test_open_review_hides_replies_from_judge_editor(place: Place):
+    maker = place.people[Role.MEMBER]
+    judge, [item, *_] = judged_runs.judge(make.model(), maker, team=place.team), place.sample.run.items.order_by("pk")
+    answer = f"?run={place.sample.run.public_id}&item={item.pk}"
+    addresses = [f"/benchmarks/judges/{path}/{answer}" for path in ("new", f"{judge.public_id}/edit")]
+    browser = make.browser(Actor(user=maker))
+    assert [browser.get(address).status_code for address in addresses] == [403, 403]
+    assert not RunReader.objects.exists()
+    actions.close_review(place.review)
+    pages = [browser.get(address) for address in addresses]
+    assert [(page.status_code, "It is **Paris**." in page.text) for page in pages] == [(200, True)] * 2
+    assert RunReader.objects.get().person == Actor(user=maker).key
+
+
 def test_outsiders_get_what_a_random_id_gives(place: Place):
     removed = make.user()
     team_actions.add_member(by=place.people[Role.OWNER], team=place.team, user=removed, role=Role.MEMBER)
