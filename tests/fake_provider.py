@@ -299,7 +299,7 @@ class FakeProvider(FakeModelList):
                 await asyncio.sleep(pause)
         if model == "no-finish":
             return response
-        await response.write(self._chunk(model, {}, "length" if model == "length-alone" else "stop"))
+        await response.write(self._chunk(model, {}, "length" if model in ("length-alone", "judge-cut") else "stop"))
         usage = {"prompt_tokens": 7, "completion_tokens": len(words)}
         await response.write(self._chunk(model, {}, None, usage=usage) + b"data: [DONE]\n\n")
         return response

@@ -9,7 +9,7 @@ import msgspec
 from benchmarks.checks.check_set import AnswerScoring, CaseFacts, ScoredItem
 from benchmarks.judging.prompts import PROMPT_VERSION
 from benchmarks.judging.rubrics import Kind, Rubric
-from benchmarks.judging.verdicts import Verdict, read_pair, read_scores
+from benchmarks.judging.verdicts import Verdict, read_verdict
 from benchmarks.models import Judging, Run
 from benchmarks.scoring import item_checks
 from benchmarks.scoring.ports import ScoredAnswer
@@ -42,13 +42,10 @@ class VerdictReading(AnswerScoring):
         return dict.fromkeys(case_ids, _NO_FACTS)
 
     def score_at_once(self, case: CaseFacts, answer: ScoredAnswer) -> ScoredItem:
-        # The end of an answer that was cut off is not what the judge would have ended with.
-        text = "" if answer.finish_reason == "length" else answer.text
+        verdict = read_verdict(answer.text, self._rubric, finish_reason=answer.finish_reason)
         if self._rubric.kind == Kind.PAIRWISE:
-            verdict = read_pair(text)
             rows = [self._row(VERDICT, verdict, None if verdict is None else verdict.outcome)]
         else:
-            verdict = read_scores(text, self._rubric)
             rows = [
                 self._row(
                     criterion.name, verdict,

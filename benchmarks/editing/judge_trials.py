@@ -14,7 +14,7 @@ from battles.worker.model_tests import ModelTest
 from benchmarks.judges.actions import JudgeContent
 from benchmarks.judging.prompts import pair_messages, reply_messages
 from benchmarks.judging.rubrics import Kind, Rubric
-from benchmarks.judging.verdicts import Verdict, read_pair, read_scores
+from benchmarks.judging.verdicts import Verdict, read_verdict
 from common.errors import ServiceAway
 from common.payload_types import JsonObject
 from common.valkey.connections import UNREACHABLE
@@ -84,5 +84,4 @@ def read_trial(actor: Actor, test_id: str) -> Trial | None:
     rubric = msgspec.json.decode(test.note, type=Rubric)
     if not test.is_over or test.error:
         return Trial(test_id, test, rubric)
-    verdict = read_scores(test.text, rubric) if rubric.kind == Kind.SCORES else read_pair(test.text)
-    return Trial(test_id, test, rubric, verdict)
+    return Trial(test_id, test, rubric, read_verdict(test.text, rubric, finish_reason=test.finish_reason))

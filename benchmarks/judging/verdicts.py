@@ -6,8 +6,10 @@ from typing import NoReturn
 
 import msgspec
 
-from benchmarks.judging.rubrics import Rubric
+from benchmarks.judging.rubrics import Kind, Rubric
 
+# Finish reasons of answers that are not whole.
+NOT_WHOLE = ("length", "content_filter")
 TIE = "tie"
 OUTCOMES = {"A>>B": 1.0, "A>B": 1.0, TIE: 0.5, "B>A": 0.0, "B>>A": 0.0}
 # Other writings of the labels. "C" is MT-Bench's tie, "=" is Arena-Hard's.
@@ -38,6 +40,16 @@ class Verdict(msgspec.Struct, kw_only=True, frozen=True):
     label: str = ""
     scores: dict[str, float] = {}
     reason: str = ""
+
+
+def read_verdict(text: str, rubric: Rubric, *, finish_reason: str) -> Verdict | None:
+    """Return the verdict that ends a judge's answer, None for an answer without exactly one, or that is not whole.
+
+    A part of a verdict may read as another one: "A" of "Answer B is better", "1" of "10".
+    """
+    if finish_reason in NOT_WHOLE:
+        return None
+    return read_pair(text) if rubric.kind == Kind.PAIRWISE else read_scores(text, rubric)
 
 
 def read_pair(text: str) -> Verdict | None:

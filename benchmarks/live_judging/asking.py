@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
+import msgspec
 from django.db import transaction
 from django.db.models import DecimalField, Sum
 from django.db.models.functions import Coalesce
@@ -31,7 +32,8 @@ from battles.calls import (
 )
 from battles.models import Call
 from battles.prompting.messages import context_characters, conversation_length, with_system_prompt
-from benchmarks.judging.verdicts import read_pair
+from benchmarks.judging.rubrics import Rubric
+from benchmarks.judging.verdicts import Verdict, read_verdict
 from benchmarks.live_judging.reading import messages_about, reason_against
 from benchmarks.models import LiveCall, LiveDraw, LiveJudge, LiveJudgement
 from benchmarks.models.entrant_calls import SETUP_FAILURES
@@ -63,6 +65,7 @@ class Claimed:
     judgement_id: int
     fence: int
     call: PreparedCall
+    rubric: Rubric
 
 
 @transaction.atomic
@@ -126,7 +129,7 @@ def _start(live: LiveJudge, judgement: LiveJudgement, messages: list[Message]) -
     judgement.state, judgement.attempt, judgement.fence = _State.ASKING, plan.attempt, plan.fence
     judgement.lease_until, judgement.call = timezone.now() + lease, call.row
     judgement.save(update_fields=["state", "attempt", "fence", "lease_until", "call"])
-    return Claimed(live.pk, judgement.pk, plan.fence, call)
+    return Claimed(live.pk, judgement.pk, plan.fence, call, msgspec.convert(live.judge.rubric, Rubric))
 
 
 def _reserve(live: LiveJudge, plan: PlannedCall) -> dict[int, Charge] | None:
@@ -170,7 +173,7 @@ def store(claimed: Claimed, result: CallResult) -> None:
         held = LiveJudgement.objects.filter(pk=claimed.judgement_id, fence=claimed.fence, state=_State.ASKING)
         judgement = held.select_for_update().first()
         if judgement is not None:
-            _note_end(judgement, result)
+            _note_end(judgement, claimed.rubric, result)
             judgement.save()
         is_closed = store_result(claimed.call, result)
         pace.observe(_observed(claimed, result), known={})
@@ -181,7 +184,7 @@ def store(claimed: Claimed, result: CallResult) -> None:
         _note_failure(claimed, result, is_repeated=judgement is not None and judgement.attempt > 1)
 
 
-def _note_end(judgement: LiveJudgement, result: CallResult) -> None:
+def _note_end(judgement: LiveJudgement, rubric: Rubric, result: CallResult) -> None:
     judgement.lease_until, judgement.error = None, result.error or ""
     if result.stopped:
         judgement.state, judgement.attempt = _State.QUEUED, judgement.attempt - 1
@@ -192,11 +195,11 @@ def _note_end(judgement: LiveJudgement, result: CallResult) -> None:
         else:
             judgement.state, judgement.finished_at = _State.FAILED, timezone.now()
     else:
-        _note_verdict(judgement, "".join(result.texts))
+        text = "".join(result.texts)
+        _note_verdict(judgement, text, read_verdict(text, rubric, finish_reason=result.completion.finish_reason))
 
 
-def _note_verdict(judgement: LiveJudgement, text: str) -> None:
-    verdict = read_pair(text)
+def _note_verdict(judgement: LiveJudgement, text: str, verdict: Verdict | None) -> None:
     if verdict is None or verdict.outcome is None:
         if judgement.turn < LiveJudgement.LAST_TURN:
             judgement.state, judgement.turn, judgement.attempt = _State.QUEUED, judgement.turn + 1, 0

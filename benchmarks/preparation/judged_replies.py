@@ -10,11 +10,9 @@ from django.db.models import F
 from django.db.models.functions import Length
 
 from benchmarks.judging.designs import Plan, pairs_of
+from benchmarks.judging.verdicts import NOT_WHOLE
 from benchmarks.models import Entrant, ItemReply, Judge, Judgement, Judging, Run, RunItem
 from models_registry.models import LanguageModel
-
-# Finish reasons of replies that are not whole.
-NOT_WHOLE = ("length", "content_filter")
 
 
 class JudgedReply(NamedTuple):

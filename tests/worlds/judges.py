@@ -39,6 +39,11 @@ def _grades(messages: Messages) -> str:
     return f"Fine.\n{json.dumps({'scores': {'right': 1 + min(4, round(_quality(text)))}})}"
 
 
+def _cut(messages: Messages) -> str:
+    """Return what is left of "Answer B is better" or of "10"; the fake provider ends it by the cap."""
+    return "Both are short.\n" + ("A" if len(answers_in(messages)) > 1 else "1")
+
+
 def _mends(messages: Messages) -> str:
     return "The first one, surely." if len(messages) < 3 else _verdict("A>B")
 
@@ -50,6 +55,7 @@ JUDGES: dict[str, Callable[[Messages], str]] = {
     "judge-fair": _by(_quality),
     "judge-grades": _grades,
     "judge-mends": _mends,
+    "judge-cut": _cut,
     "judge-incorrect": lambda messages: "INCORRECT",
     "judge-two-labels": lambda messages: _verdict("A>B") + "\n" + json.dumps({"verdict": "B>A"}),
     "judge-prose": lambda messages: "Answer A is better, because it names the city.",

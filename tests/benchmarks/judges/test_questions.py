@@ -188,7 +188,9 @@ def test_deleted_run_takes_its_judgings_along(subject: Run):
     assert list(Template.objects.values_list("kind", flat=True)) == ["text"]
 
 
-@pytest.mark.parametrize(("finish_reason", "value"), [("stop", 1.0), ("", 1.0), ("length", None)])
+@pytest.mark.parametrize(
+    ("finish_reason", "value"), [("stop", 1.0), ("", 1.0), ("length", None), ("content_filter", None)]
+)
 def test_answer_that_was_cut_off_has_no_verdict(subject: Run, finish_reason: str, value: float | None):
     reading = VerdictReading(judged_runs.judging(judge_of(subject), subject).run)
     scored = reading.score_at_once(

@@ -14,6 +14,7 @@ from benchmarks.live_judging.asking import Claimed, claim, store
 from benchmarks.live_judging.drawing import draw_votes
 from benchmarks.models import LiveDraw, LiveJudge, LiveJudgement
 from models_registry.models import LanguageModel
+from models_registry.providers.base import Completion
 from tests import make
 from tests.worlds.benchmarks import judged_runs
 from tests.worlds.judges import JUDGES
@@ -57,9 +58,12 @@ def _numbering() -> str:
     )
 
 
-def answered(claimed: Claimed, text: str = "", *, rule: str = "judge-fair") -> LiveJudgement:
+def answered(
+    claimed: Claimed, text: str = "", *, rule: str = "judge-fair", finish_reason: str = "stop"
+) -> LiveJudgement:  # fmt: skip
     """Store the answer of a judge of tests.worlds.judges, or this text."""
-    store(claimed, CallResult(texts=[text or JUDGES[rule](claimed.call.request.messages)], first_token_ms=1))
+    text = text or JUDGES[rule](claimed.call.request.messages)
+    store(claimed, CallResult(texts=[text], completion=Completion(finish_reason=finish_reason), first_token_ms=1))
     return LiveJudgement.objects.get(pk=claimed.judgement_id)
 
 

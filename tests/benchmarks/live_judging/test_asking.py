@@ -128,6 +128,21 @@ def test_answer_without_verdict_is_asked_for_once_more(pair: tuple[LanguageModel
     assert answered(again, "INCORRECT").state == "unparsed"
 
 
+@pytest.mark.parametrize("finish_reason", ["length", "content_filter"])
+def test_answer_that_is_not_whole_has_no_verdict(
+    pair: tuple[LanguageModel, LanguageModel], finish_reason: str
+):  # fmt: skip
+    live_judge(make.model())
+    voted(*pair)
+    draw_votes()
+    cut = "The second one names the city.\nA"  # of "Answer B is better."
+    first = answered(claimed(), cut, finish_reason=finish_reason)
+    assert (first.state, first.turn, first.label, first.outcome) == ("queued", 1, "", None)
+    LiveJudgement.objects.exclude(pk=first.pk).delete()
+    again = answered(claimed(), cut, finish_reason=finish_reason)
+    assert (again.state, again.label, again.outcome) == ("unparsed", "", None)
+
+
 def test_killed_worker_loses_no_money_and_no_answer(pair: tuple[LanguageModel, LanguageModel]):
     paid_judge()
     voted(*pair)

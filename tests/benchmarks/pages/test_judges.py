@@ -163,6 +163,8 @@ def test_trial_without_texts_names_them(models: list[LanguageModel], browser: Cl
         ("judge-longer", "pairwise", "B is better"),
         ("judge-prose", "pairwise", "No verdict could be read"),
         ("judge-grades", "scores", "4 of 5"),
+        ("judge-cut", "pairwise", "No verdict could be read"),
+        ("judge-cut", "scores", "No verdict could be read"),
         ("later-5", "pairwise", "The judge did not answer"),
     ],
 )
