@@ -11,7 +11,7 @@ from accounts.teams.places import place_named
 from accounts.teams.roles import Right, teams_with
 from benchmarks.errors import TemplateElsewhere
 from benchmarks.models import Judge, Judging, Run, Template, TemplateVersion
-from benchmarks.signals import answers_reading
+from benchmarks.signals import answers_hiding, answers_reading
 from common.errors import NotAllowed
 from common.text.numbers import parse_whole_number
 
@@ -191,6 +191,12 @@ def read_answers(actor: Actor, run: Run) -> None:
     A judging shows the answers of the run that it is about.
     """
     answers_reading.send(sender=Run, run=_answered_run(run), actor=actor)
+
+
+def hides_answers(actor: Actor, run: Run) -> bool:
+    """Return whether read_answers would raise; notes no reader."""
+    responses = answers_hiding.send(sender=Run, run=_answered_run(run), actor=actor)
+    return any(is_hidden for _receiver, is_hidden in responses)
 
 
 def _answered_run(run: Run) -> Run:

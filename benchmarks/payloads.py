@@ -213,9 +213,11 @@ def run_payload(progress: RunProgress, actor: Actor) -> RunPayload:
 
 
 def stream_url(run: Run, actor: Actor) -> str | None:
-    """Return the path of a live run's events."""
-    token = streaming.token_for(run, actor)
-    return reverse("benchmarks:stream", args=[token]) if token else None
+    """Return the path of a live run's events, without items while a review hides the answers."""
+    if run.state in Run.ENDED:
+        return None
+    token = streaming.token_for(run, actor, with_items=not access.hides_answers(actor, run))
+    return reverse("benchmarks:stream", args=[token])
 
 
 def _entrant(entrant: Entrant, counts: Mapping[str, int]) -> EntrantPayload:

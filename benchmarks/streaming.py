@@ -36,18 +36,22 @@ class ProgressEvent(msgspec.Struct):
 
 
 class RunToken(StreamToken, frozen=True):
+    """with_items: whether the events have scores of single items, too."""
+
     SALT = "benchmarks.streaming"
     TTL_S = STREAM_TTL_S
 
     run: str
+    with_items: bool = False
 
 
-def token_for(run: Run, actor: Actor) -> str:
-    """Return a signed token to follow the run; "" once it has ended."""
+def token_for(run: Run, actor: Actor, *, with_items: bool = False) -> str:
+    """Return a signed token to follow the run; "" once it has ended. with_items: only where answers may be read."""
     if run.state in Run.ENDED:
         return ""
     team = run.team_id if run.team_id in actor.memberships else None
-    return RunToken(run.public_id, **reader_fields(actor.key if actor.is_known else "", actor.token, team)).signed()
+    reader = reader_fields(actor.key if actor.is_known else "", actor.token, team)
+    return RunToken(run.public_id, with_items, **reader).signed()
 
 
 def stream_key(run_public_id: str) -> str:
@@ -128,6 +132,11 @@ def publish_no_more(run_id: int) -> None:
         pending.task.cancel()
 
 
+def _without_items(progress: str) -> str:
+    event = msgspec.json.decode(progress, type=ProgressEvent)
+    return msgspec.json.encode(msgspec.structs.replace(event, items=[])).decode()
+
+
 async def page_events(token: RunToken, after: str) -> AsyncIterator[bytes]:
     """Yield `progress` events with JSON until `end`."""
     yield sse.KEEP_ALIVE
@@ -137,7 +146,8 @@ async def page_events(token: RunToken, after: str) -> AsyncIterator[bytes]:
                 pieces = []
                 for after, event in numbered:
                     name = "end" if event.name == "end" else "progress"
-                    pieces.append(sse.event(name, event.value, id=after))
+                    value = event.value if token.with_items or name == "end" else _without_items(event.value)
+                    pieces.append(sse.event(name, value, id=after))
                 yield b"".join(pieces) or sse.KEEP_ALIVE
             return
         except StreamExpired:

@@ -13,7 +13,7 @@ from battles.series import VoteQuestion
 from battles.signals import names_showing, review_votes_changed, session_deleting, vote_cast
 from benchmarks.errors import AnswersHidden, RunInUse
 from benchmarks.models import Run
-from benchmarks.signals import answers_reading, run_deleting
+from benchmarks.signals import answers_hiding, answers_reading, run_deleting
 from reviews import access, actions
 from reviews.actions.lifecycle import forget_run
 from reviews.errors import OthersAreAsked, ReviewsOpen
@@ -44,6 +44,11 @@ def hide_or_note_reading(run: Run, actor: Actor, **_: object) -> None:
     owns = actor.user is not None and actor.user.pk == run.owner_id
     if actor.is_known and not owns:
         RunReader.objects.bulk_create([RunReader(run=run, person=actor.key)], ignore_conflicts=True)
+
+
+@receiver(answers_hiding)
+def is_hidden_by_a_review(run: Run, actor: Actor, **_: object) -> bool:
+    return access.hides_answers(actor, run)
 
 
 @receiver(run_deleting)

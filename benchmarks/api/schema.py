@@ -206,7 +206,7 @@ OPERATIONS: Operations = {
         description="The URL it redirects to needs neither token nor cookie and is valid for an hour. It sends "
         "server-sent events with an `id` and JSON in `data`: `progress {state, spent, reserved, entrants, items}`, "
         "absolute numbers by entrant and state, and items that ended as `[number, state, score, passed]`, the "
-        "number being the end of the item's id; then `end {}`.",
+        "number being the end of the item's id; then `end {}`. There are no items while a review hides the answers.",
         status=307,
     ),
     (RunReportViewSet, "report"): Operation(

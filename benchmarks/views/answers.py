@@ -34,7 +34,7 @@ def matrix(request: PageRequest, public_id: str) -> HttpResponse:
         "entrants": entrants,
         "page": page,
         "shows_contents": shows_contents,
-        "stream": token_for(run, request.actor),
+        "stream": token_for(run, request.actor, with_items=True),
         "after": position_now(),
         "finished_signs": FINISHED_SIGNS,
         "items_url": "../items/" if shows_contents else "",  # short, because there are hundreds

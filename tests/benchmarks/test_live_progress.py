@@ -32,7 +32,7 @@ def test_worker_publishes_counts_items_and_the_end(
     monkeypatch.setattr("benchmarks.worker.runner.IDLE_TICK_S", 0.02)
     start = streaming.position_now()  # before the run, which may end before the stream is opened
     run = factory.run(factory.version(12), make.model("honest", at=fake_provider.base_url), concurrency=4)
-    token = streaming.RunToken(run.public_id).signed()
+    token, counts_only = (streaming.RunToken(run.public_id, with_items).signed() for with_items in (True, False))
     engine.run(partial(drive, run.pk), "run")
     events = read_events(reader, f"/benchmarks/stream/{token}/?after={start}")
     assert ({name for name, _data in events[:-1]}, events[-1][0]) == ({"progress"}, "end")
@@ -41,6 +41,8 @@ def test_worker_publishes_counts_items_and_the_end(
     assert (last["state"], last["entrants"][entrant]["scored"]) == ("done", 12)
     shown = {item[0]: item[1:] for _name, data in events[:-1] for item in data["items"]}
     assert shown == {pk: ["scored", 1.0, True] for pk in RunItem.objects.values_list("pk", flat=True)}
+    counts = read_events(reader, f"/benchmarks/stream/{counts_only}/?after={start}")
+    assert counts[:-1] == [(name, data | {"items": []}) for name, data in events[:-1]]
 
 
 def test_end_of_slow_report_is_published(

@@ -13,6 +13,7 @@ from accounts.teams import actions as team_actions
 from battles.actions import cast_vote
 from battles.models import Battle, Session, Vote
 from benchmarks.models import Judging
+from benchmarks.streaming import RunToken
 from common.errors import InvalidInput
 from reviews import actions
 from reviews.errors import ReviewsOpen
@@ -111,6 +112,23 @@ def test_open_review_hides_judgings_from_their_makers(place: Place, judging: Jud
     actions.close_review(place.review)
     for address in judging_pages(judging):
         assert [people[role].get(address).status_code for role in (Role.OWNER, Role.MEMBER)] == [200, 200], address
+
+
+def test_open_review_hides_verdicts_of_a_live_judging(place: Place):
+    maker = place.people[Role.OWNER]
+    judge = judged_runs.judge(make.model(), maker, team=place.team)
+    run = judged_runs.judging(judge, place.sample.run, owner=maker).run
+
+    def sends_items(role: Role) -> bool:
+        payload = make.browser(Actor(user=place.people[role])).get(f"/api/v1/benchmarks/runs/{run.public_id}/").json()
+        return RunToken.read_or_404(payload["stream_url"].split("/")[-2]).with_items
+
+    assert [sends_items(role) for role in (Role.MANAGER, Role.OWNER, Role.MEMBER)] == [True, False, False]
+    page = make.browser(Actor(user=maker)).get(f"/benchmarks/r/{place.sample.run.public_id}/judgements/")
+    assert not RunToken.read_or_404(page.context["stream"]).with_items
+    assert not RunReader.objects.exists()
+    actions.close_review(place.review)
+    assert sends_items(Role.MEMBER)
 
 
 def test_reader_of_a_judging_votes_without_counting(place: Place, judging: Judging):
