@@ -1,6 +1,7 @@
 """While a review is open, only the owner reads its answers with names; readers of before do not count."""
 
 import json
+import re
 
 import pytest
 
@@ -9,13 +10,17 @@ from battles.actions import cast_vote
 from battles.models import Battle, Vote
 from benchmarks import actions as run_actions
 from benchmarks.models import Reply
+from models_registry.models import LanguageModel
 from reviews import actions
-from reviews.models import Review, ReviewBattle, RunReader
+from reviews.models import Contrast, Review, ReviewBattle, RunReader
 from tests import make
+from tests.worlds.benchmarks import samples
 from tests.worlds.benchmarks.samples import Sample, downloaded
 
 pytestmark = pytest.mark.django_db
 HIDDEN = 403
+# Parts of pages that differ with each request.
+_CHANGING = re.compile(r'(?:name="csrfmiddlewaretoken" value|nonce|"X-CSRFToken":)="?[^"]+"')
 
 
 def addresses(sample: Sample) -> list[str]:
@@ -149,3 +154,55 @@ def test_nothing_tells_the_leader_before_the_close(review: Review, owner: Actor)
     }  # fmt: skip
     assert "Gazelle" not in browser.get(review.settings_url).content.decode()
     assert browser.get(f"/leaderboard/?board=review:{review.public_id}").status_code == 404
+
+
+@pytest.fixture
+def ruled(owner: Actor, models: list[LanguageModel]) -> Review:
+    """An open review of three models whose stop rule has decided one of two pairs."""
+    run = samples.sample(owner.user, [*models, make.model(name="Gazelle cyd", slug="cyd")]).run  # type: ignore[arg-type]
+    terms = {"opinions_per_item": 50, "stop_share": 60, "contrasts": [["ada", "bob"], ["bob", "cyd"]]}
+    review = actions.open_review(actions.create_review(owner=owner.user, run=run, **terms))
+    for person in [make.member() for _n in range(3)]:
+        battle = actions.next_battle(person, review)
+        assert battle is not None
+        cast_vote(actor=person, battle=battle, choice=Vote.Choice.LEFT)
+    return review
+
+
+def decide(review: Review, decision: str, mean: float) -> None:
+    """Store a decision about the first pair, and the opposite trend of the second."""
+    first, second = review.contrasts.order_by("pk").values_list("pk", flat=True)
+    state = {"people": 9, "opinions": 90, "low": mean - 0.05, "high": mean + 0.05}
+    Contrast.objects.filter(pk=first).update(decision=decision, decided_after=8, mean=mean, **state)
+    Contrast.objects.filter(pk=second).update(mean=1 - mean, **state)
+
+
+def test_contrasts_tell_no_leader_before_the_close(ruled: Review, owner: Actor):
+    review, in_api = f"/review/{ruled.public_id}", f"/api/v1/reviews/{ruled.public_id}"
+    addresses = [
+        "/reviews/", "/benchmarks/", f"/benchmarks/r/{ruled.run.public_id}/", f"{review}/", f"{review}/results/",  # type: ignore[union-attr]
+        f"{review}/agreement/", ruled.settings_url, f"{review}/people/", "/api/v1/reviews/", f"{in_api}/",
+        f"{in_api}/progress/", f"{in_api}/results/", f"{in_api}/agreement/", f"{in_api}/people/",
+        f"/leaderboard/?board=review:{ruled.public_id}",
+    ]  # fmt: skip
+    browsers = {"owner": make.browser(owner), "person": make.browser(make.member())}
+
+    def seen() -> dict[tuple[str, str], tuple[int, str]]:
+        pages = {(who, url): browser.get(url) for who, browser in browsers.items() for url in addresses}
+        return {key: (page.status_code, _CHANGING.sub("", page.content.decode())) for key, page in pages.items()}
+
+    decide(ruled, "better", 0.9)
+    if_first_leads = seen()
+    decide(ruled, "worse", 0.1)
+    if_second_leads = seen()
+    assert [key for key, page in if_first_leads.items() if page != if_second_leads[key]] == []
+    statuses = {url: if_first_leads["owner", url][0] for url in addresses}
+    assert {url: status for url, status in statuses.items() if status != 200} == {
+        f"{in_api}/results/": 409, f"{in_api}/agreement/": 409, f"/leaderboard/?board=review:{ruled.public_id}": 404,
+    }  # fmt: skip
+    progress = json.loads(if_first_leads["owner", f"{in_api}/progress/"][1])
+    assert (progress["contrasts"], progress["contrasts_decided"]) == (2, 1)
+    actions.close_review(ruled)
+    results = seen()
+    decide(ruled, "better", 0.9)
+    assert seen()["person", f"{review}/results/"] != results["person", f"{review}/results/"]
