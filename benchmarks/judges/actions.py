@@ -8,7 +8,6 @@ from decimal import Decimal
 
 import msgspec
 from django.db import transaction
-from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
@@ -25,7 +24,7 @@ from benchmarks.errors import RunNotPossible, WrongState
 from benchmarks.judges.estimates import estimate_judging, has_card
 from benchmarks.judging.prompts import PROMPT_VERSION, REPAIR
 from benchmarks.judging.rubrics import Rubric
-from benchmarks.models import Entrant, Judge, Judgement, Judging, Prompt, Run, RunItem, Template, TemplateVersion
+from benchmarks.models import Entrant, Judge, Judging, Prompt, Run, Template, TemplateVersion
 from benchmarks.tasks import wake_after_commit
 from common.errors import InvalidInput
 from common.payload_types import JsonObject
@@ -121,7 +120,7 @@ class JudgingRequest:
 def start_judging(
     request: JudgingRequest, *, owner: User, budget: Decimal | None = None, starts_at_once: bool = True
 ) -> Judging:
-    """Have the judge asked about a run's replies; only questions that it was not asked yet.
+    """Have the judge asked about a run's replies; only questions that it has not answered.
 
     budget: US dollars. Raises InvalidInput, RunNotPossible, TooManyRuns, NotInTeam and WrongState for an archived
     judge.
@@ -139,7 +138,6 @@ def start_judging(
             raise RunNotPossible(_("The judge and the run belong to different places."))
         if subject.state in (Run.State.PREPARING, Run.State.FAILED) or subject.is_judging:
             raise RunNotPossible(_("The run has no answers to judge."))
-        _forget_unanswered(judging)
         _require_questions(judging)
         entrant = EntrantRequest(judge.model, parameters=judge.parameters)
         [model] = models_to_ask([entrant], subject.team, with_images=has_images(subject.version)).values()
@@ -149,13 +147,6 @@ def start_judging(
         judging.save()
         wake_after_commit(judging.run)
     return judging
-
-
-def _forget_unanswered(judging: Judging) -> None:
-    """Let questions be asked again whose items ended without an answer."""
-    without = [RunItem.State.FAILED, RunItem.State.SKIPPED, RunItem.State.LEFT_OUT]
-    ended = Q(item__state__in=without, judging__run__state__in=Run.ENDED)
-    Judgement.objects.filter(ended, judge=judging.judge, judging__subject=judging.subject).delete()
 
 
 def _require_questions(judging: Judging) -> None:

@@ -24,9 +24,8 @@ from leaderboard.counting.columns import FloatColumns, read_float_columns
 MAX_UNPARSED_SHARE = 0.05
 MAX_JURY = 5
 _ANSWERED, _WAITING, _UNANSWERED = range(3)
-_STOPPED = (Run.State.PAUSED, Run.State.CANCELLED)
 _FORMATTING: tuple[Literal["headings", "bold", "lists"], ...] = ("headings", "bold", "lists")
-_COLUMNS = ("case_id", "repeat", "first", "second", "value", "own", "state")
+_COLUMNS = ("case_id", "repeat", "first", "second", "value", "own", "state", "is_stopped")
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class JudgeResults:
 
     asked: questions, of which `waiting` have no answer yet, `failed` ended without one, and `unparsed` have an answer
     without exactly one verdict. comparisons: of a pairwise judge; means, criteria: of one that grades. own_family: see
-    statistics.judged. is_stopped: a judging was cancelled or waits, so that the judgements are no whole.
+    statistics.judged. is_stopped: a judging was cancelled or waits half way, so that the judgements are no whole.
     """
 
     judge: Judge
@@ -120,6 +119,7 @@ class _Read:
     asked: int
     waiting: int
     failed: int
+    stopped: int
     unparsed: int
 
 
@@ -180,18 +180,8 @@ def read_jury(run: Run, judges: Sequence[Judge]) -> Jury | None:
 def read_verdicts(run: Run, judges: Sequence[Judge]) -> list[JudgeVerdicts]:
     """Return parsed verdicts in the order of `judges`."""
     clusters = clusters_of(run)
-    stopped = _stopped_judges(run)
     read = [(judge, _read(run, judge, clusters)) for judge in judges]
-    return [
-        JudgeVerdicts(judge, each.verdicts, each.waiting > 0 or (each.failed > 0 and judge.pk in stopped))
-        for judge, each in read
-    ]
-
-
-def _stopped_judges(run: Run) -> set[int]:
-    """Return ids of judges of whom a judging was cancelled or waits."""
-    judgings = Judging.objects.filter(subject=run, is_card=False)
-    return set(judgings.filter(run__state__in=_STOPPED).values_list("judge", flat=True))
+    return [JudgeVerdicts(judge, each.verdicts, each.waiting > 0 or each.stopped > 0) for judge, each in read]
 
 
 def _results(
@@ -204,7 +194,7 @@ def _results(
 ) -> JudgeResults:
     is_pairwise = judge.kind == Judge.Kind.PAIRWISE
     others = [other for pk, other in outcomes.items() if pk != judge.pk]
-    judgings = list(Judging.objects.filter(subject=run, judge=judge, is_card=False).select_related("run"))
+    judgings = list(Judging.objects.filter(subject=run, judge=judge, is_card=False))
     return JudgeResults(
         judge=judge, entrants=entrants, asked=read.asked, waiting=read.waiting, failed=read.failed,
         unparsed=read.unparsed,
@@ -214,9 +204,7 @@ def _results(
         own_family=judged.own_family_contrast(outcomes[judge.pk], others) if is_pairwise else None,
         card=read_judge_card(judge),
         left_out=dict(max((judging.left_out for judging in judgings), key=lambda left: sum(left.values()), default={})),
-        is_stopped=read.waiting + read.failed > 0 and any(
-            judging.run.state in _STOPPED for judging in judgings
-        ),
+        is_stopped=read.stopped > 0,
     )  # fmt: skip
 
 
@@ -235,7 +223,8 @@ def _read(run: Run, judge: Judge, clusters: dict[int, int]) -> _Read:
     parsed = answered & ~np.isnan(columns["value"])
     return _Read(
         _verdicts({name: column[parsed] for name, column in columns.items()}, run, clusters),
-        len(answered), int(waiting.sum()), int(unanswered.sum()), int((answered & ~parsed).sum()),
+        len(answered), int(waiting.sum()), int(unanswered.sum()), int(columns["is_stopped"].sum()),
+        int((answered & ~parsed).sum()),
     )  # fmt: skip
 
 

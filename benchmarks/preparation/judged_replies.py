@@ -6,13 +6,18 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from django.db.models import F
+from django.db.models import F, Q
 from django.db.models.functions import Length
 
 from benchmarks.judging.designs import Plan, pairs_of
 from benchmarks.judging.verdicts import NOT_WHOLE
 from benchmarks.models import Entrant, ItemReply, Judge, Judgement, Judging, Run, RunItem
 from models_registry.models import LanguageModel
+
+_UNANSWERED = Q(
+    item__state__in=[RunItem.State.FAILED, RunItem.State.SKIPPED, RunItem.State.LEFT_OUT],
+    judging__run__state__in=Run.ENDED,
+)
 
 
 class JudgedReply(NamedTuple):
@@ -69,7 +74,7 @@ def judged_cases(judging: Judging) -> list[JudgedCase]:
 
 
 def missing_questions(judge: Judge, cases: Sequence[JudgedCase]) -> Iterator[Question]:
-    """Yield the questions that this judge was not asked yet."""
+    """Yield the questions that this judge was not asked yet, or that ended without an answer."""
     wanted = [question for case in cases for question in case.questions]
     known = known_questions(judge, {question.first.reply_id for question in wanted})
     return (question for question in wanted if question.key not in known)
@@ -77,7 +82,19 @@ def missing_questions(judge: Judge, cases: Sequence[JudgedCase]) -> Iterator[Que
 
 def known_questions(judge: Judge, replies: Collection[int]) -> set[tuple[int, int | None]]:
     asked = Judgement.objects.filter(judge=judge, control="", first_reply__in=replies)
-    return set(asked.values_list("first_reply", "second_reply"))
+    return set(asked.exclude(_UNANSWERED).values_list("first_reply", "second_reply"))
+
+
+def forget_unanswered(judge: Judge, questions: Collection[Question]) -> None:
+    """Delete judgements that ended without an answer, of questions that are stored anew in the same transaction.
+
+    Others stay: they show that the judge stopped half way.
+    """
+    keys = {question.key for question in questions}
+    replies = {first for first, _second in keys}
+    ended = Judgement.objects.filter(_UNANSWERED, judge=judge, control="", first_reply__in=replies)
+    known = ended.values_list("pk", "first_reply", "second_reply")
+    Judgement.objects.filter(pk__in=[pk for pk, first, second in known if (first, second) in keys]).delete()
 
 
 def _cases(run: Run) -> list[int]:

@@ -32,7 +32,14 @@ from benchmarks.models import (
 )
 from benchmarks.preparation import case_files
 from benchmarks.preparation.frames import RenderedSource
-from benchmarks.preparation.judged_replies import JudgedCase, JudgedReply, Question, judged_cases, missing_questions
+from benchmarks.preparation.judged_replies import (
+    JudgedCase,
+    JudgedReply,
+    Question,
+    forget_unanswered,
+    judged_cases,
+    missing_questions,
+)
 from benchmarks.scoring.ports import texts_of
 from benchmarks.sql import read_sql
 from common.payload_types import JsonObject
@@ -102,20 +109,21 @@ class _Writer:
 
     @transaction.atomic
     def write_cases(self, cases: Sequence[JudgedCase]) -> Counter[str]:
-        """Store the questions that the judge was not asked yet; return numbers of those left out."""
+        """Store the questions that the judge has not answered; return numbers of those left out."""
         self._lock()
         left_out = Counter[str]()
         for case in cases:
             left_out.update(case.left_out)
         questions = list(missing_questions(self._judge, cases))
         texts = self._read(cases, {reply.reply_id for question in questions for reply in question.replies})
-        rows = []
+        asked = list[Question]()
         for question in questions:
             if any(texts.names_itself(reply) for reply in question.replies):
                 left_out["names_itself"] += not question.is_swapped or self._judging.orders == Judging.Orders.RANDOM
                 continue
-            rows.append(self._text(question, texts))
-        self._insert(rows)
+            asked.append(question)
+        forget_unanswered(self._judge, asked)
+        self._insert([self._text(question, texts) for question in asked])
         return left_out
 
     @transaction.atomic

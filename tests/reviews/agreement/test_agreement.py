@@ -6,6 +6,8 @@ import pytest
 from django.test import Client
 
 from accounts.actor import Actor
+from benchmarks.actions import cancel_run
+from benchmarks.judges.results import read_results
 from benchmarks.models import Judge, Run
 from models_registry.models import LanguageModel
 from reviews import actions
@@ -145,6 +147,42 @@ def test_judge_that_stopped_half_way_has_no_calibrated_board(closed: Review, run
     by_name = {each.judge.name: each for each in read_agreement(closed).judges}
     assert (by_name["Half way"].board, by_name["Half way"].no_board) == (None, "partial")
     assert by_name["The longer one"].board is not None
+
+
+def test_cancelled_judge_is_partial_until_all_is_answered(closed: Review, run: Run, owner: Actor):
+    half = judged_runs.judge(make.model(), owner.user, name="Half way")
+    first = judged_runs.answer(judged_runs.judging(half, run), "judge-longer", most=8)
+    cancel_run(first.run)
+
+    def is_partial() -> tuple[str, bool]:
+        [result] = read_results(run, [half])
+        [board] = [each.no_board for each in read_agreement(closed).judges if each.judge == half]
+        return board, result.is_stopped
+
+    assert is_partial() == ("partial", True)
+    judged_runs.answer(judged_runs.judging(half, run, is_card=True), "judge-longer")
+    assert is_partial() == ("partial", True)
+    fewer = judged_runs.answer(judged_runs.judging(half, run, orders="random"), "judge-longer")
+    assert 0 < fewer.run.item_count < 22 - 8
+    assert is_partial() == ("partial", True)
+    cancel_run(judged_runs.judging(half, run, is_prepared=False).run)  # stopped before it stored any question
+    assert is_partial() == ("partial", True)
+    rest = judged_runs.answer(judged_runs.judging(half, run), "judge-longer")
+    assert 8 + fewer.run.item_count + rest.run.item_count == 22
+    assert is_partial() == ("", False)
+
+
+def test_judge_cancelled_on_another_run_is_partial(closed: Review, run: Run, owner: Actor):
+    half = judged_runs.judge(make.model(), owner.user, name="Half way")
+    other = judged_runs.with_the_same_replies(run)
+    judging = judged_runs.answer(judged_runs.judging(half, other), "judge-longer", most=8)
+    cancel_run(judging.run)
+    by_name = {each.judge.name: each for each in read_agreement(closed).judges}
+    assert (by_name["Half way"].board, by_name["Half way"].no_board) == (None, "partial")
+    assert read_results(run, [half])[0].is_stopped
+    judged_runs.answer(judged_runs.judging(half, run), "judge-longer")
+    by_name = {each.judge.name: each for each in read_agreement(closed).judges}
+    assert by_name["Half way"].board is not None
 
 
 def test_judge_that_grades_is_compared_by_its_grades(closed: Review, run: Run, owner: Actor):

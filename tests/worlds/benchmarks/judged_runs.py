@@ -152,6 +152,26 @@ def answer(judging: Judging, rule: str, *, most: int | None = None) -> Judging:
     return judging
 
 
+def with_the_same_replies(run: Run) -> Run:
+    """Create a finished run whose items have the stored replies of another one."""
+    asked = [EntrantRequest(entrant.model, entrant.prompt) for entrant in run.entrants.order_by("position")]  # type: ignore[arg-type]
+    with transaction.atomic():
+        made = actions.create_run(owner=run.owner, team=run.team, version=run.version, entrants=asked, name="Again")
+        for entrant in made.entrants.all():
+            given = ItemReply.objects.filter(item__run=run, item__entrant__position=entrant.position)
+            for reply in given.select_related("item"):
+                item = RunItem.objects.create(
+                    run=made, entrant=entrant, case=reply.item.case, position=reply.item.position, state="scored",
+                    score=reply.item.score, due_at=Now(), finished_at=Now(),
+                )  # fmt: skip
+                ItemReply.objects.create(item=item, reply=reply.reply)
+        Run.objects.filter(pk=made.pk).update(
+            state="done", started_at=Now(), finished_at=Now(), item_count=run.item_count
+        )
+    made.refresh_from_db()
+    return made
+
+
 def engine_run(subject: Run) -> Run:
     """Create the empty run of a judging."""
     facts = {"owner": subject.owner, "team": subject.team, "version": subject.version}
