@@ -91,7 +91,7 @@ def evaluate(review: Review) -> bool:
         return False
     contrasts = list(review.contrasts.order_by("pk"))
     rule = Rule(review.stop_share / 100 - 0.5, review.stop_level / 100, len(contrasts))
-    people = _people_who_ended(review)
+    people = people_who_ended(review)
     for contrast in contrasts:
         state = decide(rule, people[contrast.pk])
         contrast.decision, contrast.decided_after = Contrast.Decision(state.decision.value), state.decided_after
@@ -114,7 +114,8 @@ def forget_people(review: Review) -> None:
     review.reviewers.filter(away_at__isnull=False).update(away_at=None)
 
 
-def _people_who_ended(review: Review) -> dict[int, list[Person]]:
+def people_who_ended(review: Review) -> dict[int, list[Person]]:
+    """Return people with their opinions, by id of the contrast."""
     people: dict[int, list[Person]] = defaultdict(list)
     with connection.cursor() as cursor:
         cursor.execute(read_sql("opinions_on_contrasts.sql"), {"review": review.pk})

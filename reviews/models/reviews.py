@@ -48,6 +48,11 @@ def _least_seconds() -> int:
     return settings.ARENA_REVIEWS["least_seconds"]
 
 
+def odds_of(share: int) -> str:
+    """Return 60 : 40 of 60."""
+    return f"{share} : {100 - share}"
+
+
 class ReviewQuerySet(models.QuerySet["Review"]):
     def open(self) -> "ReviewQuerySet":
         return self.filter(state=Review.State.OPEN)
@@ -307,8 +312,7 @@ class Review(models.Model):
 
     @property
     def stop_odds(self) -> str:
-        share = self.stop_share or 0
-        return f"{share} : {100 - share}"
+        return odds_of(self.stop_share or 0)
 
     @property
     def left_out_sentences(self) -> list[tuple[int, str]]:

@@ -60,7 +60,7 @@ def report_on_review(*, owner: User, review: Review, question: str) -> DecisionR
         owner=owner, team_id=review.team_id, subject=DecisionReport.Subject.CAMPAIGN, question=question,
         has_team_models=review.items.filter(of_teams).exists(),
     )  # fmt: skip
-    subject, labels = gathering.campaign_inputs(review, snapshot), gathering.labels_of_board(snapshot)
+    subject, labels = gathering.campaign_inputs(review, snapshot), gathering.labels_of_review(review, snapshot)
     return _store(report, gathering.document(report.public_id, question, subject, labels))
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from benchmarks.statistics.payload import Interval, ReportPayload
 
+# Fields that a format got later are UNSET by default, not null: older reports keep their text and checksum.
 FORMAT = "decision-report-1"
 
 
@@ -133,6 +134,23 @@ class BoardInputs(msgspec.Struct, frozen=True, kw_only=True, tag="board", tag_fi
     lines: list[BoardLine]
 
 
+class ContrastInputs(msgspec.Struct, frozen=True, kw_only=True):
+    """Pair of models. means: of people who ended, in that order, for the first; opinions: how many they are of."""
+
+    first: str
+    second: str
+    means: list[float]
+    opinions: int
+
+
+class StopRuleInputs(msgspec.Struct, frozen=True, kw_only=True):
+    """Stop rule as fixed before the opening. share: 60 for 60 : 40; level: in percent, of all contrasts together."""
+
+    share: int
+    level: int
+    contrasts: list[ContrastInputs]
+
+
 class CampaignInputs(msgspec.Struct, frozen=True, kw_only=True, tag="campaign", tag_field="kind"):
     """Closed review and its board. audience, plan, ended_by: as in reviews.models.Review.
 
@@ -159,6 +177,7 @@ class CampaignInputs(msgspec.Struct, frozen=True, kw_only=True, tag="campaign", 
     ended_at: datetime
     board: BoardInputs
     agreement: AgreementInputs | None = None
+    stop_rule: StopRuleInputs | msgspec.UnsetType = msgspec.UNSET
 
 
 Inputs = RunInputs | BoardInputs | CampaignInputs
@@ -221,6 +240,23 @@ class AgreementFigure(msgspec.Struct, frozen=True, kw_only=True):
     above: Interval | None
 
 
+class ContrastFigure(msgspec.Struct, frozen=True, kw_only=True):
+    """Decision of a stop rule: the first is better, worse, equal within δ, or nothing is decided.
+
+    mean: over people, a share of 1; low, high: bounds that hold at all times and for all contrasts together.
+    """
+
+    first: str
+    second: str
+    decision: Literal["better", "worse", "equal", "not_decided"]
+    decided_after: int | None
+    people: int
+    opinions: int
+    mean: float | None
+    low: float
+    high: float
+
+
 class Caution(msgspec.Struct, frozen=True, kw_only=True):
     """Warning by its code, with the contestant and the numbers that its sentence has."""
 
@@ -239,6 +275,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     lines: list[Line]
     differences: list[Difference]
     agreement: list[AgreementFigure] = []
+    contrasts: list[ContrastFigure] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):

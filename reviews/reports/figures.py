@@ -18,7 +18,7 @@ from reviews.reports.document import (
     Line,
     RunInputs,
 )
-from reviews.reports.people import agreement_figures, cautions_of_campaign
+from reviews.reports.people import agreement_figures, cautions_of_campaign, contrast_figures
 
 # Fewer independent cases, or fewer voters in effect, are named.
 FEW_CASES, FEW_VOTERS = 30, 5.0
@@ -37,6 +37,8 @@ def figures_of(subject: Inputs) -> Figures:
             of_board = [caution for caution in figures.cautions if caution.code != "few_voters"]
             cautions = [*cautions_of_campaign(subject), *of_board]
             figures = structs.replace(figures, cautions=cautions)
+            if subject.stop_rule:
+                figures = structs.replace(figures, contrasts=list(contrast_figures(subject.stop_rule)))
     if subject.agreement is None:
         return figures
     return structs.replace(figures, agreement=list(agreement_figures(subject.agreement)))

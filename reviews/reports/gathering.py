@@ -19,6 +19,7 @@ from leaderboard.boards.standings import model_label
 from leaderboard.models import AggregationRun
 from leaderboard.payload_types import ResultPayload, SnapshotPayload
 from models_registry.payload_types import ModelPayload
+from reviews.actions.contrasts import people_who_ended, read_contrasts
 from reviews.agreement.gathering import checks_of, gather, judges_on
 from reviews.agreement.results import MAX_JUDGES, CalibratedBoard, boards_of
 from reviews.models import Review
@@ -31,16 +32,19 @@ from reviews.reports.document import (
     CalibratedInputs,
     CalibratedLine,
     CampaignInputs,
+    ContrastInputs,
     DecidingVotes,
     Document,
     Inputs,
     JudgeInputs,
     Label,
     RunInputs,
+    StopRuleInputs,
 )
 from reviews.reports.figures import figures_of
 from reviews.reports.people import tables_of
 from reviews.statistics.comparisons import pairs_with_people
+from reviews.statistics.stop_rule import means_in_order
 
 
 def run_inputs(run: Run, stored: RunReport) -> RunInputs:
@@ -99,6 +103,25 @@ def campaign_inputs(review: Review, snapshot: SnapshotPayload) -> CampaignInputs
         opened_at=cast(datetime, review.opened_at), ended_at=cast(datetime, review.ended_at),
         board=board_inputs(snapshot, "" if review.team is None else review.team.slug),
         agreement=None if review.run is None else agreement_inputs(review.run, [review], _contestant),
+        stop_rule=stop_rule_inputs(review),
+    )  # fmt: skip
+
+
+def stop_rule_inputs(review: Review) -> StopRuleInputs | msgspec.UnsetType:
+    contrasts = read_contrasts(review)
+    if review.stop_share is None or not contrasts:
+        return msgspec.UNSET
+    people = people_who_ended(review)
+    return StopRuleInputs(
+        share=review.stop_share, level=review.stop_level,
+        contrasts=[
+            ContrastInputs(
+                first=contrast.first_model.full_slug, second=contrast.second_model.full_slug,
+                means=means_in_order(people[contrast.pk]),
+                opinions=sum(len(person.opinions) for person in people[contrast.pk]),
+            )
+            for contrast in contrasts
+        ],
     )  # fmt: skip
 
 
@@ -153,6 +176,12 @@ def _calibrated(board: CalibratedBoard, run: Run, key: Callable[[Entrant], str])
 def labels_of_board(snapshot: SnapshotPayload) -> dict[str, Label]:
     models: list[ModelPayload] = [line["model"] for line in (*snapshot["results"], *snapshot["collecting"])]
     return {model["id"]: Label(name=model_label(model), version=str(model["version"] or "")) for model in models}
+
+
+def labels_of_review(review: Review, snapshot: SnapshotPayload) -> dict[str, Label]:
+    """Return labels of the board and of the stop rule, whose models may have no counted vote."""
+    models = [model for contrast in read_contrasts(review) for model in (contrast.first_model, contrast.second_model)]
+    return {model.full_slug: Label(name=str(model)) for model in models} | labels_of_board(snapshot)
 
 
 def document(public_id: str, question: str, subject: Inputs, labels: dict[str, Label]) -> Document:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 import msgspec
-from msgspec import structs
+from msgspec import UNSET, UnsetType, structs
 
 from reviews.reports.document import (
     AgreementInputs,
@@ -16,6 +16,7 @@ from reviews.reports.document import (
     Inputs,
     Label,
     RunInputs,
+    StopRuleInputs,
 )
 from reviews.reports.figures import figures_of
 
@@ -44,8 +45,9 @@ def _subject(subject: Inputs, keys: dict[str, str]) -> Inputs:
         case CampaignInputs():
             board = structs.replace(_board(subject.board, keys), board="", title="")
             return structs.replace(
-                subject, review="", title="", run="", board=board, agreement=_agreement(subject.agreement, keys)
-            )
+                subject, review="", title="", run="", board=board, agreement=_agreement(subject.agreement, keys),
+                stop_rule=_stop_rule(subject.stop_rule, keys),
+            )  # fmt: skip
 
 
 def _agreement(agreement: AgreementInputs | None, keys: dict[str, str]) -> AgreementInputs | None:
@@ -56,6 +58,17 @@ def _agreement(agreement: AgreementInputs | None, keys: dict[str, str]) -> Agree
         for place, judge in enumerate(agreement.judges, start=1)
     ]
     return structs.replace(agreement, judges=judges)
+
+
+def _stop_rule(stop_rule: StopRuleInputs | UnsetType, keys: dict[str, str]) -> StopRuleInputs | UnsetType:
+    if not stop_rule:
+        return UNSET
+    contrasts = [
+        structs.replace(contrast, first=keys[contrast.first], second=keys[contrast.second])
+        for contrast in stop_rule.contrasts
+    ]
+    contrasts.sort(key=lambda contrast: (contrast.first, contrast.second))
+    return structs.replace(stop_rule, contrasts=contrasts)
 
 
 def _calibrated(board: CalibratedInputs | None, keys: dict[str, str]) -> CalibratedInputs | None:

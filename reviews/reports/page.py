@@ -16,7 +16,8 @@ from benchmarks.statistics.payload import Interval
 from benchmarks.templatetags.benchmarks import milliseconds
 from common.text.money import rounded_dollars
 from common.text.numbers import format_numbers, two_decimals
-from reviews.models import DecisionReport
+from reviews.models import Contrast, DecisionReport
+from reviews.models.reviews import odds_of
 from reviews.reports import access, sentences
 from reviews.reports.document import (
     AgreementInputs,
@@ -28,6 +29,7 @@ from reviews.reports.document import (
     Label,
     Line,
     RunInputs,
+    StopRuleInputs,
     canonical,
     checksum,
     read,
@@ -35,11 +37,10 @@ from reviews.reports.document import (
 from reviews.reports.naming import without_names
 from reviews.reports.people import CHECKS, PEOPLE
 
-# Lines and differences of a page that is printed on two; the JSON has all of them.
-SHOWN_LINES, SHOWN_DIFFERENCES = 12, 8
-# The same on a page with agreement, which has sources and the lines of a judge's board, too.
-LINES_BESIDE, DIFFERENCES_BESIDE = 8, 4
-SHOWN_SOURCES, SHOWN_CALIBRATED = 4, 5
+# Lines and differences of a page that is printed on two; the JSON has all of them. Fewer on a page that has agreement
+# or a stop rule, too, and fewest on one with both.
+SHOWN_LINES, SHOWN_DIFFERENCES = (12, 8, 5), (8, 4, 2)
+SHOWN_SOURCES, SHOWN_CALIBRATED, SHOWN_CONTRASTS = 4, 5, 4
 TICKS = 4
 
 
@@ -66,6 +67,18 @@ class DifferenceRow:
     interval: str
     is_apart: bool | None
     needed: str
+
+
+@dataclass(frozen=True)
+class ContrastRow:
+    """share: of people's votes for the first one, with its bounds."""
+
+    first: str
+    second: str
+    decision: str
+    share: str
+    people: int
+    opinions: int
 
 
 @dataclass(frozen=True)
@@ -125,6 +138,31 @@ class ReportPage:
         return isinstance(self.document.subject, CampaignInputs)
 
     @property
+    def stop_rule(self) -> StopRuleInputs | None:
+        subject = self.document.subject
+        return (subject.stop_rule or None) if isinstance(subject, CampaignInputs) else None
+
+    @property
+    def stop_odds(self) -> str:
+        return "" if self.stop_rule is None else odds_of(self.stop_rule.share)
+
+    @property
+    def contrasts(self) -> list[ContrastRow]:
+        equal = _("equal within %(odds)s") % {"odds": self.stop_odds}
+        return [
+            ContrastRow(
+                self.labels[one.first], self.labels[one.second],
+                equal if one.decision == "equal" else str(Contrast.Decision(one.decision).label),
+                _range_of(Interval(one.mean, one.low, one.high), _percent), one.people, one.opinions,
+            )
+            for one in (self.document.figures.contrasts or [])[:SHOWN_CONTRASTS]
+        ]  # fmt: skip
+
+    @property
+    def more_contrasts(self) -> int:
+        return max(0, len(self.document.figures.contrasts or []) - SHOWN_CONTRASTS)
+
+    @property
     def agreement(self) -> list[AgreementRow]:
         if self._agreement is None:
             return []
@@ -174,7 +212,11 @@ class ReportPage:
 
     @property
     def _shown(self) -> Sequence[Line]:
-        return self.document.figures.lines[: LINES_BESIDE if self.document.figures.agreement else SHOWN_LINES]
+        return self.document.figures.lines[: SHOWN_LINES[self._more_tables]]
+
+    @property
+    def _more_tables(self) -> int:
+        return bool(self.document.figures.agreement) + bool(self.document.figures.contrasts)
 
     @property
     def more_lines(self) -> int:
@@ -182,7 +224,7 @@ class ReportPage:
 
     @property
     def _most_differences(self) -> int:
-        return DIFFERENCES_BESIDE if self.document.figures.agreement else SHOWN_DIFFERENCES
+        return SHOWN_DIFFERENCES[self._more_tables]
 
     @property
     def more_differences(self) -> int:

@@ -6,8 +6,17 @@ import numpy as np
 
 from benchmarks.statistics.agreement import OUTCOMES, Estimate, Pairs
 from benchmarks.statistics.payload import Interval, number
-from reviews.reports.document import AgreementFigure, AgreementInputs, CampaignInputs, Caution, PairTables
+from reviews.reports.document import (
+    AgreementFigure,
+    AgreementInputs,
+    CampaignInputs,
+    Caution,
+    ContrastFigure,
+    PairTables,
+    StopRuleInputs,
+)
 from reviews.statistics.comparisons import Comparison, compare_with_people
+from reviews.statistics.stop_rule import Rule, bounds, decide_means
 
 # Fewer people are no decision, however many opinions they gave.
 FEW_PEOPLE = 8
@@ -21,6 +30,20 @@ def agreement_figures(inputs: AgreementInputs) -> Iterator[AgreementFigure]:
     for source, tables in ((CHECKS, inputs.checks), *((judge.key, judge.pairs) for judge in inputs.judges)):
         if figures := compare_with_people(_pairs(tables), people):
             yield _figure(source, figures)
+
+
+def contrast_figures(inputs: StopRuleInputs) -> Iterator[ContrastFigure]:
+    rule = Rule(inputs.share / 100 - 0.5, inputs.level / 100, len(inputs.contrasts))
+    for contrast in inputs.contrasts:
+        means = np.array(contrast.means, dtype=np.float64)
+        weights = np.ones(len(means))
+        decision, decided_after = decide_means(rule, means, weights)
+        low, high = bounds(rule, means, weights)
+        yield ContrastFigure(
+            first=contrast.first, second=contrast.second, decision=decision.value, decided_after=decided_after,
+            people=len(means), opinions=contrast.opinions, mean=float(means.mean()) if len(means) else None,
+            low=low, high=high,
+        )  # fmt: skip
 
 
 def cautions_of_campaign(subject: CampaignInputs) -> Iterator[Caution]:

@@ -75,8 +75,8 @@ class State:
 
 def decide(rule: Rule, people: Sequence[Person]) -> State:
     """Return the state after these people, in any order; the first decision stands."""
-    counted = sorted((person for person in people if len(person.opinions)), key=lambda one: (one.ended_at, one.name))
-    means = np.array([np.mean(person.opinions) for person in counted], dtype=np.float64)
+    counted = _in_order(people)
+    means = np.array(means_in_order(people), dtype=np.float64)
     weights = np.array([person.weight for person in counted], dtype=np.float64)
     if ((weights <= 0) | (weights > 1)).any() or ((means < 0) | (means > 1)).any():
         raise ValueError("weights must be in (0, 1] and opinions in [0, 1]")
@@ -86,6 +86,15 @@ def decide(rule: Rule, people: Sequence[Person]) -> State:
     return State(
         decision, decided_after, len(counted), sum(len(person.opinions) for person in counted), mean, low, high
     )
+
+
+def means_in_order(people: Sequence[Person]) -> list[float]:
+    """Return the mean of each person with opinions, in the order in which they ended."""
+    return [float(np.mean(person.opinions)) for person in _in_order(people)]
+
+
+def _in_order(people: Sequence[Person]) -> list[Person]:
+    return sorted((person for person in people if len(person.opinions)), key=lambda one: (one.ended_at, one.name))
 
 
 def decide_means(rule: Rule, means: Floats, weights: Floats) -> tuple[Decision, int | None]:

@@ -4,7 +4,7 @@ from io import BytesIO
 import pypdf
 import pytest
 from django.utils import translation
-from msgspec import structs
+from msgspec import UNSET, UnsetType, structs
 from playwright.sync_api import sync_playwright
 
 from benchmarks.statistics.payload import Interval
@@ -15,10 +15,12 @@ from reviews.reports.document import (
     CalibratedInputs,
     CalibratedLine,
     CampaignInputs,
+    ContrastInputs,
     DecidingVotes,
     JudgeInputs,
     Label,
     PairTables,
+    StopRuleInputs,
     canonical,
 )
 from reviews.reports.files import content_of
@@ -29,7 +31,7 @@ from tests.worlds.chromium import ARGUMENTS, CHROMIUM
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 
 
-def campaign(of_board: BoardInputs) -> CampaignInputs:
+def campaign(of_board: BoardInputs, stop_rule: StopRuleInputs | UnsetType = UNSET) -> CampaignInputs:
     """Return inputs with every warning, five sources of agreement, and a judge's board of many contestants."""
     pairs = PairTables(cases=[0, 1, 2], tables=[[3.0, 1.0, 1.0, 0.0, 2.0, 1.0, 1.0, 0.0, 4.0]] * 3, confusion=[9.0] * 9)
     points = Interval(1512.3, 1480.1, 1544.9)
@@ -50,6 +52,7 @@ def campaign(of_board: BoardInputs) -> CampaignInputs:
         plan="all", opinions_per_item=3, items=12_000, left_out={"failed": 12, "cut": 3}, expected_people=40, people=7,
         most_of_a_network=6, set_aside=2, ended_by="owner", opened_at=NOW, ended_at=NOW, board=of_board,
         agreement=AgreementInputs(reviews=1, opinions=4_000, people=pairs, checks=pairs, judges=judges),
+        stop_rule=stop_rule,
     )  # fmt: skip
 
 
@@ -69,7 +72,12 @@ def test_report_of_many_long_names_prints_on_two_pages(language: str, kind: str)
         *lines, board="side-by-side", effective_voters=3.0, votes_excluded=12, votes_counted=4000,
         to_add=DecidingVotes(12, "m01"), to_drop=DecidingVotes(3, "m01"),
     )  # fmt: skip
-    subject = of_board if kind == "board" else campaign(of_board)
+    contrasts = [
+        ContrastInputs(first="m00", second=key, means=[1.0] * 10 * (place % 4), opinions=1_000)
+        for place, key in enumerate(list(names)[1:])
+    ]
+    stop_rule = StopRuleInputs(share=60, level=5, contrasts=contrasts)
+    subject = of_board if kind == "board" else campaign(of_board, stop_rule)
     labels = {key: Label(name=name, version="3") for key, name in names.items()}
     question = "Which of our thirty models should answer questions of customers about bills in three languages?"
     stored = structs.replace(document(subject, names), labels=labels, question=question)
