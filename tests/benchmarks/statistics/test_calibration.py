@@ -27,6 +27,8 @@ from tests.worlds.benchmarks.judged_boards import (
     judged_board,
 )
 
+# Simulated labels and predictions, with what ppi-python 0.2.3 computes from them: a comparison with the authors'
+# implementation. No paper's table is computed again here.
 PPI = json.loads((Path(__file__).parents[2] / "data/benchmarks/agreement.json").read_text())["ppi"]
 JUDGE, LABELS = np.array(PPI["judge"]), np.array(PPI["labels"])
 SMALL = BoardDesign(JudgeKind.GOOD, 200, 12, entrants=4, cases=30)
