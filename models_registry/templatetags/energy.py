@@ -10,8 +10,12 @@ register = template.Library()
 
 @register.filter
 def watt_hours(energy: EnergyPayload) -> str:
+    return format_watt_hours(energy["wh_low"], energy["wh_high"])
+
+
+def format_watt_hours(low: float, high: float) -> str:
     """Format as 0.4–0.75 Wh."""
-    return f"{_range(energy['wh_low'], energy['wh_high'])}\N{NO-BREAK SPACE}Wh"
+    return f"{_range(low, high)}\N{NO-BREAK SPACE}Wh"
 
 
 @register.filter

@@ -75,8 +75,18 @@ class AgreementInputs(msgspec.Struct, frozen=True, kw_only=True):
     judges: list[JudgeInputs]
 
 
+class WattHours(msgspec.Struct, frozen=True):
+    """Estimated energy of an answer; of a run's entrant at its mean length, of a board's model of 1,000 tokens."""
+
+    low: float
+    high: float
+
+
 class RunInputs(msgspec.Struct, frozen=True, kw_only=True, tag="run", tag_field="kind"):
-    """Run and its report `number`, of which `payload` has the primary metric alone: no prompts, answers or tags."""
+    """Run and its report `number`, of which `payload` has the primary metric alone: no prompts, answers or tags.
+
+    energy: of entrants of which it is known.
+    """
 
     run: str
     name: str
@@ -87,6 +97,7 @@ class RunInputs(msgspec.Struct, frozen=True, kw_only=True, tag="run", tag_field=
     computed_at: datetime
     payload: ReportPayload
     agreement: AgreementInputs | None = None
+    energy: dict[str, WattHours] | msgspec.UnsetType = msgspec.UNSET
 
 
 class BoardLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,6 +117,7 @@ class BoardLine(msgspec.Struct, frozen=True, kw_only=True):
     first_token_ms: int | None
     price_input: float | None = None
     price_output: float | None = None
+    energy: WattHours | msgspec.UnsetType = msgspec.UNSET
 
 
 class DecidingVotes(msgspec.Struct, frozen=True):
@@ -210,6 +222,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     total_ms: float | None = None
     on_front: bool = False
     beaten_in_both: bool = False
+    energy: WattHours | msgspec.UnsetType = msgspec.UNSET
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from math import sqrt
 
-from msgspec import structs
+from msgspec import UNSET, structs
 
 from benchmarks.statistics.payload import Mean, Pair, ReportPayload
 from leaderboard.rating.differences import Z, growth_until_significant, more_votes, variances_of_differences
@@ -53,7 +53,7 @@ def _of_run(subject: RunInputs) -> Figures:
         if pair.is_separable and pair.difference.value is not None:
             winner, loser = (pair.first, pair.second) if pair.difference.value > 0 else (pair.second, pair.first)
             beaten[winner].append(loser)
-    lines = list[Line]()
+    lines, energy = list[Line](), subject.energy or {}
     for mean in sorted(metric.means, key=lambda mean: _order(mean, is_ranked=mean.entrant in ranks)):
         rank, used = ranks.get(mean.entrant), usage[mean.entrant]
         lines.append(
@@ -76,6 +76,7 @@ def _of_run(subject: RunInputs) -> Figures:
                 total_ms=used.total_p50.value,
                 on_front=used.is_on_front,
                 beaten_in_both=used.is_surely_dominated,
+                energy=energy.get(mean.entrant, UNSET),
             )
         )
     baseline = next((entrant.entrant for entrant in payload.entrants if entrant.is_baseline), None)
@@ -165,6 +166,7 @@ def _board_line(line: BoardLine, main: Sequence[BoardLine], *, is_on_front: bool
         first_token_ms=line.first_token_ms,
         on_front=is_on_front,
         beaten_in_both=any(_is_cheaper(other, line) for other in earlier),
+        energy=line.energy,
     )
 
 

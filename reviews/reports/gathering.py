@@ -5,12 +5,13 @@ from datetime import datetime
 from typing import cast
 
 import msgspec
+from django.db.models import Count, Sum
 from django.utils import timezone
 from msgspec import structs
 
 from accounts.models import Team
 from benchmarks.judges.results import judges_of
-from benchmarks.models import Entrant, Run, RunReport
+from benchmarks.models import Entrant, ItemReply, Run, RunReport
 from benchmarks.reports.item_rows import entrant_key
 from benchmarks.reports.store import payload_of
 from benchmarks.statistics.payload import ReportPayload, number
@@ -18,6 +19,7 @@ from leaderboard.boards.snapshots import read_snapshot
 from leaderboard.boards.standings import model_label
 from leaderboard.models import AggregationRun
 from leaderboard.payload_types import ResultPayload, SnapshotPayload
+from models_registry.energy.estimates import energy_of_answer
 from models_registry.payload_types import ModelPayload
 from reviews.actions.contrasts import people_who_ended, read_contrasts
 from reviews.agreement.gathering import checks_of, gather, judges_on
@@ -40,6 +42,7 @@ from reviews.reports.document import (
     Label,
     RunInputs,
     StopRuleInputs,
+    WattHours,
 )
 from reviews.reports.figures import figures_of
 from reviews.reports.people import tables_of
@@ -53,7 +56,22 @@ def run_inputs(run: Run, stored: RunReport) -> RunInputs:
         run=run.public_id, name=run.name, template=run.version.template.name, version=run.version.number,
         number=stored.number, is_cancelled=run.state == Run.State.CANCELLED, computed_at=stored.computed_at,
         payload=primary_only(payload_of(stored)), agreement=agreement_inputs(run, reviews, entrant_key),
+        energy=energy_of_entrants(run),
     )  # fmt: skip
+
+
+def energy_of_entrants(run: Run) -> dict[str, WattHours]:
+    """Return the energy of an answer of mean length, with its follow-ups, by entrant of which it is known."""
+    counted = ItemReply.objects.filter(item__run=run, reply__call__completion_tokens__isnull=False)
+    tokens = counted.values("item__entrant").annotate(
+        mean=Sum("reply__call__completion_tokens") / Count("item", distinct=True)
+    )
+    means = dict(tokens.values_list("item__entrant", "mean"))
+    energy: dict[str, WattHours] = {}
+    for entrant in run.entrants.select_related("model"):
+        if entrant.model is not None and (known := energy_of_answer(entrant.model, means.get(entrant.pk), None)):
+            energy[entrant_key(entrant)] = WattHours(known["wh_low"], known["wh_high"])
+    return energy
 
 
 def primary_only(payload: ReportPayload) -> ReportPayload:
@@ -197,11 +215,12 @@ def _deciding(fact: "dict[str, object] | None") -> DecidingVotes | None:
 
 def _line(line: ResultPayload) -> BoardLine:
     model = line["model"]
-    read, written = model["price_input"], model["price_output"]
+    read, written, energy = model["price_input"], model["price_output"], model["energy"]
     return BoardLine(
         key=model["id"], votes=line["votes"], group=line["group"], preliminary=line["preliminary"],
         score=line["score"], low=line["ci_low"], high=line["ci_high"], rank=line["rank"],
         rank_best=line["rank_best"], rank_worst=line["rank_worst"], tier=line["tier"],
         first_token_ms=line["median_first_token_ms"], price_input=None if read is None else float(read),
         price_output=None if written is None else float(written),
+        energy=msgspec.UNSET if energy is None else WattHours(energy["wh_low"], energy["wh_high"]),
     )  # fmt: skip

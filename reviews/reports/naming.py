@@ -26,7 +26,7 @@ _Named = TypeVar("_Named", bound=msgspec.Struct)
 def without_names(document: Document) -> Document:
     """Return the report with contestants as numbers, and without what tells them or the run.
 
-    The template's name stays, as on a run's published report. Prices go, because they tell models.
+    The template's name stays, as on a run's published report. Prices and energy go, because they tell models.
     """
     places = {line.key: place for place, line in enumerate(document.figures.lines, start=1)}
     keys = {key: f"{places.get(key, len(places) + 1 + place):03}" for place, key in enumerate(sorted(document.labels))}
@@ -104,7 +104,7 @@ def _run(subject: RunInputs, keys: dict[str, str]) -> RunInputs:
         ranks=renamed(payload.ranks, "entrant"),
         usage=renamed(payload.usage, "entrant"),
     )
-    return structs.replace(subject, run="", name="", payload=payload)
+    return structs.replace(subject, run="", name="", payload=payload, energy=UNSET)
 
 
 def _board(subject: BoardInputs, keys: dict[str, str]) -> BoardInputs:
@@ -112,8 +112,9 @@ def _board(subject: BoardInputs, keys: dict[str, str]) -> BoardInputs:
         return None if deciding is None else structs.replace(deciding, first=keys.get(deciding.first, ""))
 
     lines = [
-        structs.replace(line, key=keys[line.key], price_input=None, price_output=None) for line in subject.lines
-    ]  # fmt: skip
+        structs.replace(line, key=keys[line.key], price_input=None, price_output=None, energy=UNSET)
+        for line in subject.lines
+    ]
     lines.sort(key=lambda line: line.key)
     return structs.replace(
         subject, snapshot="", team="", tallies_checksum="", lines=lines, to_add=renamed(subject.to_add),

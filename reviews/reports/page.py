@@ -39,8 +39,8 @@ from reviews.reports.people import CHECKS, PEOPLE
 
 # Lines and differences of a page that is printed on two; the JSON has all of them. Fewer on a page that has agreement
 # or a stop rule, too, and fewest on one with both.
-SHOWN_LINES, SHOWN_DIFFERENCES = (12, 8, 5), (8, 4, 2)
-SHOWN_SOURCES, SHOWN_CALIBRATED, SHOWN_CONTRASTS = 4, 5, 4
+SHOWN_LINES, SHOWN_DIFFERENCES = (12, 7, 4), (8, 4, 2)
+SHOWN_SOURCES, SHOWN_CALIBRATED, SHOWN_CONTRASTS = 4, 4, 3
 TICKS = 4
 
 
@@ -249,6 +249,10 @@ class ReportPage:
     @property
     def price_and_quality(self) -> list[str]:
         return list(sentences.price_and_quality(self.document.figures, self.labels))
+
+    @property
+    def energy(self) -> str:
+        return sentences.energy(self.document.figures, self.labels)
 
     @property
     def rows(self) -> list[Row]:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from benchmarks.reports.power import power_sentence
 from common.text.money import rounded_dollars
 from common.text.numbers import format_numbers
+from models_registry.templatetags.energy import format_watt_hours
 from reviews.models import Review
 from reviews.queries import people_sentence
 from reviews.reports.document import CampaignInputs, Caution, Difference, Document, Figures, Inputs, RunInputs
@@ -175,6 +176,26 @@ def price_and_quality(figures: Figures, labels: Mapping[str, str]) -> Iterator[s
     if beaten:
         sentence = _("A surely better one costs less: %(names)s.")
         yield sentence % {"names": listed(beaten)}
+
+
+def energy(figures: Figures, labels: Mapping[str, str]) -> str:
+    """Return estimates, best one first, and what has none; "" if no energy is known."""
+    known = [
+        f"{labels[line.key]} {format_watt_hours(line.energy.low, line.energy.high)}"
+        for line in figures.lines
+        if line.energy
+    ]
+    if not known:
+        return ""
+    if figures.unit == "share":
+        sentence = _("Energy of an answer of the mean length in this run, as ecologits estimates it: %(energy)s.")
+    else:
+        sentence = _("Energy of an answer of 1,000 tokens, as ecologits estimates it: %(energy)s.")
+    estimates = sentence % {"energy": listed(known)}
+    unknown = [labels[line.key] for line in figures.lines if not line.energy]
+    if not unknown:
+        return estimates
+    return f"{estimates} {_('Not known: %(names)s.') % {'names': listed(unknown)}}"
 
 
 def listed(names: list[str]) -> str:

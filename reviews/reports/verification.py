@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
-from msgspec import structs
+from msgspec import UNSET, structs
 
 from benchmarks.exports import verification as of_runs
 from leaderboard.exports import verification as of_snapshots
@@ -72,12 +72,12 @@ def _board_differences(subject: BoardInputs, votes: Path, standings: bytes) -> I
         return
     yield from of_snapshots.recompute(published, read_rows(votes))
     snapshot: SnapshotPayload = msgspec.json.decode(standings, type=SnapshotPayload)
-    stated = structs.replace(subject, lines=list(map(_without_prices, subject.lines)))
+    stated = structs.replace(subject, lines=list(map(_without_facts_of_the_day, subject.lines)))
     named = board_inputs(snapshot, subject.team)
-    computed = structs.replace(named, title=subject.title, lines=list(map(_without_prices, named.lines)))
+    computed = structs.replace(named, title=subject.title, lines=list(map(_without_facts_of_the_day, named.lines)))
     yield from of_runs.differences(stated, computed)
 
 
-def _without_prices(line: BoardLine) -> BoardLine:
-    """Prices may have changed since, and are no part of a snapshot."""
-    return structs.replace(line, price_input=None, price_output=None)
+def _without_facts_of_the_day(line: BoardLine) -> BoardLine:
+    """Prices and energy may have changed since, and are no part of a snapshot."""
+    return structs.replace(line, price_input=None, price_output=None, energy=UNSET)

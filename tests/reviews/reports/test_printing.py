@@ -21,6 +21,7 @@ from reviews.reports.document import (
     Label,
     PairTables,
     StopRuleInputs,
+    WattHours,
     canonical,
 )
 from reviews.reports.files import content_of
@@ -57,7 +58,7 @@ def campaign(of_board: BoardInputs, stop_rule: StopRuleInputs | UnsetType = UNSE
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("kind", ["board", "campaign"])
+@pytest.mark.parametrize("kind", ["board", "campaign", "campaign with a stop rule"])
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_report_of_many_long_names_prints_on_two_pages(language: str, kind: str):
     names = {f"m{number:02}": f"Meta-Llama-3.1 Instruct {number} (70B)" for number in range(30)}
@@ -65,6 +66,7 @@ def test_report_of_many_long_names_prints_on_two_pages(language: str, kind: str)
         line(
             key, 1700.0 - 9 * place, tier=1 + place // 6, rank_best=max(1, place - 3), rank_worst=place + 6,
             price_input=1.0 + place % 3, price_output=2.0 + place % 5, preliminary=place > 25,
+            energy=WattHours(0.123, 0.456) if place % 2 else UNSET,
         )
         for place, key in enumerate(names)
     ]  # fmt: skip
@@ -76,7 +78,8 @@ def test_report_of_many_long_names_prints_on_two_pages(language: str, kind: str)
         ContrastInputs(first="m00", second=key, means=[1.0] * 10 * (place % 4), opinions=1_000)
         for place, key in enumerate(list(names)[1:])
     ]
-    stop_rule = StopRuleInputs(share=60, level=5, contrasts=contrasts)
+    has_rule = kind == "campaign with a stop rule"
+    stop_rule = StopRuleInputs(share=60, level=5, contrasts=contrasts) if has_rule else UNSET
     subject = of_board if kind == "board" else campaign(of_board, stop_rule)
     labels = {key: Label(name=name, version="3") for key, name in names.items()}
     question = "Which of our thirty models should answer questions of customers about bills in three languages?"

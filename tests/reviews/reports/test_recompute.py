@@ -31,6 +31,13 @@ def recompute(tmp_path: Path, content: bytes, **files: tuple[str, bytes]) -> str
     return out.getvalue()
 
 
+def files_of_board(browser: Client, snapshot: str) -> dict[str, tuple[str, bytes]]:
+    """Return ending and content of the files from which a board's inputs are computed."""
+    votes = b"".join(as_jsonl(selection.open_export(snapshot=snapshot).batches(), VOTES))
+    standings = browser.get(f"/api/v1/leaderboard/snapshots/{snapshot}/").content
+    return {"export": ("jsonl", votes), "standings": ("json", standings)}
+
+
 def test_report_of_run_is_recomputed(
     of_run: DecisionReport, sample: Sample, browser: Client, client: Client, tmp_path: Path
 ):
@@ -68,13 +75,11 @@ def test_report_of_run_survives_the_run(of_run: DecisionReport, sample: Sample, 
 def test_report_of_board_is_recomputed(of_board: DecisionReport, browser: Client, tmp_path: Path):
     content, snapshot = file_of(browser, of_board), AggregationRun.objects.get(scope="overall").public_id
     assert "The report agrees: 3 lines" in recompute(tmp_path, content)
-    standings = browser.get(f"/api/v1/leaderboard/snapshots/{snapshot}/").content
-    votes = b"".join(as_jsonl(selection.open_export(snapshot=snapshot).batches(), VOTES))
-    files = {"export": ("jsonl", votes), "standings": ("json", standings)}
+    files = files_of_board(browser, snapshot)
     assert "Its inputs follow from the export" in recompute(tmp_path, content, **files)
-    changed = json.loads(standings)
+    changed = json.loads(files["standings"][1])
     changed["results"][0]["score"] += 1
     with pytest.raises(CommandError, match="score was published as"):
         recompute(tmp_path, content, **{**files, "standings": ("json", json.dumps(changed).encode())})
     with pytest.raises(CommandError, match="--standings"):
-        recompute(tmp_path, content, export=("jsonl", votes))
+        recompute(tmp_path, content, export=files["export"])
