@@ -39,6 +39,14 @@ def sample(owner: Actor, models: Sequence[LanguageModel]) -> Sample:
 
 
 @pytest.fixture
+def three(sample: Sample, owner: Actor) -> Sample:
+    """A run of three models: 22 pairs, seven or eight of each two models."""
+    models = [make.model(name=name, slug=name) for name in ("cat", "dog", "eel")]
+    sample.run = samples.finished_run(owner.user, sample.run.version, models)
+    return sample
+
+
+@pytest.fixture
 def review(owner: Actor, sample: Sample) -> Review:
     """An open review that asks all members for one opinion on each pair."""
     return actions.open_review(actions.create_review(owner=owner.user, run=sample.run))

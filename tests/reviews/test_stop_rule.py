@@ -1,7 +1,7 @@
 """The stop rule of a review: people who ended decide, and what is decided is asked no longer."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.actor import Actor
 from battles.actions import cast_vote
-from battles.models import Battle, Side, Vote
+from battles.models import Battle, Vote
 from common.errors import InvalidInput
 from leaderboard.counting.vote_changes import exclude_votes
 from models_registry.models import LanguageModel
@@ -23,46 +23,15 @@ from reviews.errors import ReviewState
 from reviews.models import Contrast, Review, ReviewBattle, Reviewer
 from reviews.sweep import sweep
 from tests import make
-from tests.worlds.benchmarks import samples
+from tests.reviews.ruling import people, prefer, ruled, state
 from tests.worlds.benchmarks.samples import Sample
 
 pytestmark = pytest.mark.django_db
 PAIRS = 7
 
 
-def ruled(sample: Sample, contrasts: Sequence[Sequence[str]] = (("ada", "bob"),), **terms: object) -> Review:
-    """Return an open review with a stop rule."""
-    terms = {"opinions_per_item": 50, "stop_share": 60, "contrasts": contrasts, **terms}
-    return actions.open_review(actions.create_review(owner=sample.run.owner, run=sample.run, **terms))  # type: ignore[arg-type]
-
-
-def prefer(review: Review, person: Actor, choice: str | LanguageModel, n: int = 1) -> None:
-    """Vote n times for a model, or with a choice."""
-    for _n in range(n):
-        battle = actions.next_battle(person, review)
-        assert battle is not None
-        side = choice if isinstance(choice, str) else Side.objects.get(battle=battle, model=choice).position
-        cast_vote(actor=person, battle=battle, choice=Vote.Choice(side))
-
-
-def people(review: Review, number: int, choice: str | LanguageModel, n: int = 1) -> list[Actor]:
-    """Let new people vote and end."""
-    new = [make.member() for _n in range(number)]
-    for person in new:
-        prefer(review, person, choice, n)
-    Reviewer.objects.filter(away_at__isnull=False).update(away_at=timezone.now() - timedelta(seconds=1))
-    end_away_people()
-    review.refresh_from_db()
-    return new
-
-
 def text_of(response: HttpResponse) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
-
-
-def state(review: Review) -> tuple[str, int, int]:
-    contrast = Contrast.objects.get(review=review)
-    return contrast.decision, contrast.people, contrast.opinions
 
 
 def test_clear_difference_closes_the_review(sample: Sample, models: list[LanguageModel]):
@@ -152,14 +121,6 @@ def test_votes_that_do_not_count_decide_nothing(sample: Sample, owner: Actor, mo
     people(review, 1, "both_bad")
     contrast = review.contrasts.get()
     assert (contrast.people, contrast.opinions, contrast.mean) == (1, 1, 0.5)
-
-
-@pytest.fixture
-def three(sample: Sample, owner: Actor) -> Sample:
-    """A run of three models: 22 pairs, seven or eight of each two models."""
-    models = [make.model(name=name, slug=name) for name in ("cat", "dog", "eel")]
-    sample.run = samples.finished_run(owner.user, sample.run.version, models)
-    return sample
 
 
 def test_decided_contrast_is_drawn_no_longer(three: Sample):
