@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypedDict, Unpack
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -265,13 +265,15 @@ def close_complete(review: Review) -> None:
 
 
 def close_all_complete() -> None:
-    # A process may have been killed between the last vote and the close.
+    """Close complete reviews that are still open: a process may have been killed between a vote and the close."""
     short = ReviewItem.objects.filter(review=OuterRef("pk"), opinions__lt=OuterRef("opinions_per_item"))
     ungraded = GradedAnswer.objects.filter(
         review=OuterRef("pk"), grades__lt=OuterRef("opinions_per_item"), item__isnull=False
     )
-    for review in Review.objects.open().filter(~Exists(short), ~Exists(ungraded)).order_by("pk"):
-        _close_if_open(review, Review.Ending.QUOTA)
+    # Pairs of a decided contrast may be short of opinions.
+    may_be_complete = Review.objects.open().filter(~Exists(short) | Q(stop_share__isnull=False), ~Exists(ungraded))
+    for review in may_be_complete.order_by("pk"):
+        close_complete(review)
 
 
 def _close_if_open(review: Review, by: Review.Ending) -> None:

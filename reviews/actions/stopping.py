@@ -1,12 +1,14 @@
 """Ends of people, at which a stop rule is evaluated."""
 
+from functools import partial
+
 from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from reviews.actions.contrasts import end_people, evaluate
-from reviews.actions.lifecycle import close_review
+from reviews.actions.lifecycle import close_complete, close_review
 from reviews.models import Review, ReviewBattle, Reviewer
 
 
@@ -48,6 +50,11 @@ def decide_anew(public_id: str) -> None:
 
 
 def apply_rule(review: Review) -> None:
-    """Close the review if all contrasts are decided. Needs its lock."""
-    if evaluate(review) and review.state == Review.State.OPEN:
+    """Close the review if all contrasts are decided, else if its other pairs have their opinions. Needs its lock."""
+    is_decided = evaluate(review)
+    if review.state != Review.State.OPEN:
+        return
+    if is_decided:
         close_review(review, by=Review.Ending.DECIDED)
+    else:
+        transaction.on_commit(partial(close_complete, review))
