@@ -22,6 +22,14 @@ def race(act: Callable[[Any], Any], subjects: Iterable[Any]) -> list[Any]:
         return list(threads.map(run, subjects))
 
 
+def is_waited_for() -> bool:
+    """Return whether another connection waits for a lock of this one."""
+    with connection.cursor() as cursor:
+        # Views of activity would not change inside a transaction.
+        cursor.execute("SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))")
+        return bool(cursor.fetchall())
+
+
 def run_in_other_connection(act: Callable[[], Any]) -> Any:
     [result] = race(lambda _: act(), [None])
     return result

@@ -11,7 +11,7 @@ from accounts.actor import Actor
 from battles.models import Vote
 from common.db.execution import violates
 from reviews import access
-from reviews.actions.lifecycle import close_complete
+from reviews.actions.lifecycle import close_complete, keep_from_ending
 from reviews.actions.people import note_reviewer
 from reviews.errors import AlreadyGraded, NoSuchGrade, PersonSetAside, ReviewTakesNoVotes
 from reviews.models import GradedAnswer, Review, Reviewer, ReviewGrade
@@ -72,6 +72,7 @@ def grade_answer(actor: Actor, review: Review, drawn_id: int, value: int) -> Rev
     """
     if value not in review.grades_taken:
         raise NoSuchGrade
+    keep_from_ending(review.public_id)
     held = ReviewGrade.objects.select_for_update(of=("self",)).select_related("review__run")
     drawn = held.filter(pk=drawn_id, review=review, person=actor.key, ended_at=None).first()
     if drawn is None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TypedDict, Unpack
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -274,6 +274,13 @@ def close_all_complete() -> None:
     may_be_complete = Review.objects.open().filter(~Exists(short) | Q(stop_share__isnull=False), ~Exists(ungraded))
     for review in may_be_complete.order_by("pk"):
         close_complete(review)
+
+
+def keep_from_ending(public_id: str) -> None:
+    """Lock the review until COMMIT beside others who vote, so that its close has this vote; not a second opinion."""
+    # Copies of a second opinion are deleted under a lock of their review.
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM reviews_review WHERE public_id = %s AND battle_id IS NULL FOR SHARE", [public_id])
 
 
 def _close_if_open(review: Review, by: Review.Ending) -> None:

@@ -2,14 +2,14 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 from functools import partial
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Count, F
 from django.utils import timezone
 
 from accounts.actor import Actor
 from battles.models import Battle, Vote
 from reviews import access
-from reviews.actions.lifecycle import close_complete
+from reviews.actions.lifecycle import close_complete, keep_from_ending
 from reviews.actions.stopping import decide_anew, end_if_done, wait_for
 from reviews.errors import ReviewTakesNoVotes
 from reviews.models import ReviewBattle, Reviewer, ReviewItem
@@ -22,7 +22,7 @@ def count_opinion(vote: Vote, answers: Sequence[int | None] = ()) -> None:
     answers: to the review's questions. Raises InvalidInput for others than it asks for.
     A vote with a reason not to count is kept.
     """
-    _keep_from_ending(vote.series)
+    keep_from_ending(vote.series)
     drawn = (
         ReviewBattle.objects.select_for_update(of=("self",))
         .select_related("review__run", "battle__session__owner_user", "battle__session__owner_visitor")
@@ -61,12 +61,6 @@ def move_opinions(votes: Collection[Vote], step: int) -> None:
     # Not under the lock of the tallies, which votes are changed under: other changes take that lock after the review's.
     for series in {vote.series for vote in votes}:
         transaction.on_commit(partial(decide_anew, series))
-
-
-def _keep_from_ending(series: str) -> None:
-    # The board of the close has this vote. Copies of a second opinion are deleted under a lock of their review.
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT FROM reviews_review WHERE public_id = %s AND battle_id IS NULL FOR SHARE", [series])
 
 
 def _reason_not_to_count(drawn: ReviewBattle, battle: Battle) -> str:

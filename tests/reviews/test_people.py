@@ -23,13 +23,12 @@ from reviews.models import PersonalCode, Review, ReviewBattle, ReviewItem
 from reviews.sweep import sweep
 from reviews.tasks import publish_boards
 from tests import make
+from tests.concurrency import is_waited_for
 from tests.waiting import wait_for
 from tests.worlds.benchmarks.samples import Sample
 
 pytestmark = pytest.mark.django_db
 PAIRS = 7
-# Processes that wait for this one. Views of activity would not change inside a transaction.
-WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
 
 
 def left(person: Actor, battle: Battle | None) -> Vote:
@@ -115,16 +114,11 @@ def test_vote_under_way_at_the_close_is_on_the_board(review: Review):
         finally:
             connection.close()
 
-    def is_waiting() -> bool:
-        with connection.cursor() as cursor:
-            cursor.execute(WAITING)
-            return cursor.fetchone() != (0,)
-
     with ThreadPoolExecutor(1) as threads:
         with transaction.atomic():
             left(person, battle)
             closing = threads.submit(close)
-            wait_for(is_waiting, within=20)
+            wait_for(is_waited_for, within=20)
         closing.result()
     assert AggregationRun.objects.of_review(review.public_id).get().votes_counted == 1
 
