@@ -90,7 +90,10 @@ def _votes_of(reviewer: Reviewer) -> VoteQuerySet:
 def _move_grades(reviewer: Reviewer, before: str, after: str, step: int) -> None:
     """Change why the person's grades do not count, and the numbers of their answers."""
     given = ReviewGrade.objects.filter(review=reviewer.review_id, person=reviewer.person, value__isnull=False)
-    moved = list(given.select_for_update().filter(excluded_reason=before).values_list("pk", "answer"))
+    counted = given.filter(excluded_reason=before).order_by("pk")
+    moved = list(counted.select_for_update().values_list("pk", "answer"))
     ReviewGrade.objects.filter(pk__in=[pk for pk, _answer in moved]).update(excluded_reason=after)
     answers = GradedAnswer.objects.filter(pk__in=[answer for _pk, answer in moved])
-    answers.update(grades=F("grades") + step)
+    # The order of the sweep, which updates many answers, too.
+    locked = list(answers.order_by("pk").select_for_update(no_key=True).values_list("pk", flat=True))
+    GradedAnswer.objects.filter(pk__in=locked).update(grades=F("grades") + step)

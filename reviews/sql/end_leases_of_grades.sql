@@ -12,6 +12,14 @@ ended AS (
 ),
 counted AS (
     SELECT answer_id, count(*) AS n FROM expired GROUP BY answer_id
+),
+-- The order of reviews.actions.people, which updates many answers, too.
+locked AS (
+    SELECT answer.id, counted.n
+    FROM reviews_gradedanswer AS answer
+    JOIN counted ON counted.answer_id = answer.id
+    ORDER BY answer.id
+    FOR NO KEY UPDATE OF answer
 )
-UPDATE reviews_gradedanswer AS answer SET leases = answer.leases - counted.n
-FROM counted WHERE answer.id = counted.answer_id
+UPDATE reviews_gradedanswer AS answer SET leases = answer.leases - locked.n
+FROM locked WHERE answer.id = locked.id
