@@ -1,11 +1,13 @@
 """Repeated pairs, hasty votes and people who are set aside."""
 
 from datetime import timedelta
+from random import Random
 
 import pytest
 from django.db import DatabaseError, transaction
 from django.db.models import F
 from django.test import Client
+from django.utils import timezone
 
 from accounts.actor import Actor
 from accounts.models import Scope
@@ -18,6 +20,7 @@ from reviews import actions
 from reviews.errors import PersonSetAside
 from reviews.evidence import read_people
 from reviews.models import Review, ReviewBattle, ReviewItem
+from reviews.sweep import sweep
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -56,6 +59,38 @@ def test_pair_comes_again_with_sides_swapped(review: Review, always: None):
     [evidence] = read_people(steady)
     assert evidence.votes is not None
     assert (evidence.votes.again, evidence.votes.same, evidence.counted, evidence.not_counted) == (1, 0, 6, 1)
+
+
+def test_left_random_and_sleeping_people_are_told_apart(review: Review, always: None):
+    asleep, always_left, at_random = [make.member() for _n in range(3)]
+    steady = opened(review, repeats_percent=10)
+    held = actions.next_battle(asleep, steady)
+    assert held is not None
+    ReviewBattle.objects.update(lease_until=timezone.now() - timedelta(minutes=5))
+    Battle.objects.filter(pk=held.pk).update(created_at=F("created_at") - timedelta(minutes=20))
+    sweep()
+    assert not ReviewItem.objects.filter(review=steady, leases__gt=0).exists()
+
+    votes_of(always_left, steady, 13)  # six new pairs, the same again, and the last one
+    dice = Random(1)
+    choices = [dice.choice(["left", "right"]) for _n in range(13)]
+    for choice in choices:
+        vote(at_random, actions.next_battle(at_random, steady), choice)
+    assert vote(asleep, actions.next_battle(asleep, steady)).battle == held  # the pair was kept for them
+
+    people = read_people(steady)
+    steadiness = {person.reviewer.person: person.votes for person in people}
+    left, random, slept = (steadiness[person.key] for person in (always_left, at_random, asleep))
+    assert left is not None
+    assert random is not None
+    assert slept is not None
+    # Sides are swapped the second time, so that two different choices name the same answer.
+    same = sum(first != again for first, again in zip(choices[:6], choices[6:12], strict=True))
+    assert (left.again, left.same, left.left, left.decided) == (6, 0, 13, 13)
+    assert (random.again, random.same, random.left, random.decided) == (6, same, choices.count("left"), 13)
+    assert 0 < same < 6
+    assert (slept.again, slept.median_seconds >= 20 * 60, left.median_seconds < 60) == (0, True, True)
+    assert [person.counted for person in people] == [1, 7, 7]
 
 
 def test_repeats_take_nothing_from_a_persons_limit(review: Review, always: None):
