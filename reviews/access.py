@@ -3,7 +3,7 @@
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 
-from accounts.actor import Actor
+from accounts.actor import Actor, actor_keys
 from accounts.teams.roles import Right, teams_with
 from benchmarks.models import Run
 from common.errors import NotAllowed
@@ -109,6 +109,11 @@ def belongs_to_audience(actor: Actor, review: Review) -> bool:
             has_joined: bool | None = vars(review).get("has_joined")  # of readable_reviews
             return _joined(actor).filter(review=review).exists() if has_joined is None else has_joined
     return True
+
+
+def keys_in(review: Review, actor: Actor) -> list[str]:
+    """Return the person's keys. With a stop rule, some opinions stay with the visitor that a member was."""
+    return [actor.key] if actor.user is None or not review.has_stop_rule else actor_keys(actor.user)
 
 
 def knows_answers(actor: Actor, review: Review) -> bool:

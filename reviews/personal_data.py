@@ -2,10 +2,10 @@ from datetime import datetime
 from typing import TypedDict
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from django.dispatch import receiver
 
-from accounts.actor import Actor
+from accounts.actor import Actor, actor_keys
 from accounts.claims import visitor_claimed
 from accounts.models import User, Visitor
 from accounts.personal_data import account_deleting, personal_data_requested
@@ -46,7 +46,7 @@ class JoinedReview(TypedDict):
 
 @receiver(personal_data_requested)
 def export_joined_reviews(user: User, **_: object) -> dict[str, list[JoinedReview]]:
-    joined = Reviewer.objects.filter(person=Actor(user=user).key).select_related("review").order_by("pk")
+    joined = Reviewer.objects.filter(person__in=actor_keys(user)).select_related("review").order_by("pk")
     return {
         "joined_reviews": [
             {
@@ -69,7 +69,7 @@ class GivenGrade(TypedDict):
 
 @receiver(personal_data_requested)
 def export_grades(user: User, **_: object) -> dict[str, list[GivenGrade]]:
-    given = ReviewGrade.objects.filter(person=Actor(user=user).key).order_by("pk")
+    given = ReviewGrade.objects.filter(person__in=actor_keys(user)).order_by("pk")
     rows = given.values_list("review__public_id", "review__asks_for", "value", "ended_at")
     return {
         "grades_in_reviews": [
@@ -82,7 +82,7 @@ def export_grades(user: User, **_: object) -> dict[str, list[GivenGrade]]:
 
 @receiver(personal_data_requested)
 def export_answers(user: User, **_: object) -> dict[str, list[AnsweredQuestion]]:
-    answered = ReviewBattle.objects.filter(person=Actor(user=user).key, answers__isnull=False, battle__isnull=False)
+    answered = ReviewBattle.objects.filter(person__in=actor_keys(user), answers__isnull=False, battle__isnull=False)
     rows = answered.order_by("pk").values_list("review__public_id", "battle__public_id", "review__questions", "answers")
     return {
         "review_answers": [
@@ -120,12 +120,12 @@ def delete_reviews(user: User, **_: object) -> None:
     for series in own.values_list("public_id", flat=True):
         show_names(series)
     own.delete()
-    key = Actor(user=user).key
-    nameless = f"deleted:{new_public_id()}"
-    ReviewBattle.objects.filter(person=key).update(person=nameless)
-    ReviewGrade.objects.filter(person=key).update(person=nameless)
-    Reviewer.objects.filter(person=key).update(person=nameless, nickname="", network="")
-    RunReader.objects.filter(person=key).delete()
+    for key in actor_keys(user):
+        nameless = f"deleted:{new_public_id()}"
+        ReviewBattle.objects.filter(person=key).update(person=nameless)
+        ReviewGrade.objects.filter(person=key).update(person=nameless)
+        Reviewer.objects.filter(person=key).update(person=nameless, nickname="", network="")
+        RunReader.objects.filter(person=key).delete()
 
 
 @receiver(visitor_claimed)
@@ -135,13 +135,19 @@ def transfer_to_member(visitor: Visitor, user: User, **_: object) -> None:
 
 @transaction.atomic
 def _transfer_battles(*, before: str, after: str) -> None:
-    """Give a visitor's battles to a member, but not those on pairs or in reviews in which the member has one."""
+    """Give a visitor's battles to a member, but not those on pairs or in reviews in which the member has one.
+
+    Opinions in a review with a stop rule stay with the visitor if both take part in it: each ends as one person, and
+    a mean must not change after its end.
+    """
     leave_out_second_votes(before=before, after=after)
     own = ReviewBattle.objects.filter(person=after)
     is_judged = Exists(own.filter(review_item=OuterRef("review_item")))
     has_open = Exists(own.filter(review=OuterRef("review"), ended_at=None))
     of_visitor = ReviewBattle.objects.filter(person=before).exclude(is_judged)
-    of_visitor.filter(ended_at__isnull=False).update(person=after)
+    joined = Reviewer.objects.filter(person=after, review=OuterRef("review"))
+    ends_apart = Q(Exists(joined), review__stop_share__isnull=False)
+    of_visitor.filter(ended_at__isnull=False).exclude(ends_apart).update(person=after)
     of_visitor.filter(ended_at=None).exclude(has_open).update(person=after)
     graded = ReviewGrade.objects.filter(person=after)
     is_graded = Exists(graded.filter(answer=OuterRef("answer")))
@@ -149,7 +155,6 @@ def _transfer_battles(*, before: str, after: str) -> None:
     grades = ReviewGrade.objects.filter(person=before).exclude(is_graded)
     grades.filter(ended_at__isnull=False).update(person=after)
     grades.filter(ended_at=None).exclude(has_open_grade).update(person=after)
-    joined = Reviewer.objects.filter(person=after, review=OuterRef("review"))
     Reviewer.objects.filter(person=before).exclude(Exists(joined)).update(person=after)
     readers = RunReader.objects.filter(person=before)
     known = RunReader.objects.filter(person=after, run=OuterRef("run"))

@@ -31,6 +31,7 @@ from reviews.sql import read_sql
 from uploads.models import Upload
 
 Gains = Mapping[tuple[int, int], float]
+Parameters = Mapping[str, int | str | float | list[str] | None]
 # Draws of a cell whose items others have just reserved.
 MAX_DRAWS = 20
 _drawn = PreparedQuery(
@@ -112,9 +113,10 @@ def _draw(actor: Actor, review: Review) -> ReviewBattle | None:
     counts = not access.knows_answers(actor, review)
     last = ReviewBattle.objects.filter(review=review, person=actor.key).order_by("-drawn_at", "-pk")
     last_case = last.values_list("review_item__case", flat=True).first()
-    parameters: dict[str, int | str | float | None] = {
-        "review": review.pk, "person": actor.key, "most": review.opinions_per_item, "counts": counts,
-        "last_case": last_case, "lease_s": ReviewBattle.LEASE.total_seconds(),
+    parameters: Parameters = {
+        "review": review.pk, "person": actor.key, "keys": access.keys_in(review, actor),
+        "most": review.opinions_per_item, "counts": counts, "last_case": last_case,
+        "lease_s": ReviewBattle.LEASE.total_seconds(),
     }  # fmt: skip
     gains = partial(_gains, review) if review.plan == Review.Plan.ADAPTIVE else None
     decided = decided_pairs(review)
@@ -141,7 +143,7 @@ def _gains(review: Review, cells: Sequence[Cell]) -> Gains:
 
 
 def _draw_of(
-    parameters: dict[str, int | str | float | None],
+    parameters: Parameters,
     gains: Callable[[Sequence[Cell]], Gains] | None,
     decided: Collection[tuple[int, int]],
 ) -> int | None:
@@ -164,7 +166,8 @@ def _draw_of(
 def has_reached_limit(actor: Actor, review: Review) -> bool:
     if review.most_per_person is None:
         return False
-    ended = ReviewBattle.objects.filter(review=review, person=actor.key, ended_at__isnull=False, repeats=None)
+    keys = access.keys_in(review, actor)
+    ended = ReviewBattle.objects.filter(review=review, person__in=keys, ended_at__isnull=False, repeats=None)
     return ended.count() >= review.most_per_person
 
 

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Count, F
 from django.utils import timezone
 
-from accounts.actor import Actor
+from accounts.actor import Actor, actor_keys
 from battles.models import Battle, Vote
 from reviews import access
 from reviews.actions.lifecycle import close_complete, keep_from_ending
@@ -37,7 +37,7 @@ def count_opinion(vote: Vote, answers: Sequence[int | None] = ()) -> None:
     voter = Actor(user=session.owner_user, visitor=session.owner_visitor)
     drawn.knew_answers = access.knows_answers(voter, drawn.review)
     drawn.answers = checked_answers(drawn.review.questions, answers)
-    reason = vote.excluded_reason or _reason_not_to_count(drawn, drawn.battle)
+    reason = vote.excluded_reason or _reason_not_to_count(voter, drawn, drawn.battle)
     released, counted = int(drawn.lease_until is not None), int(not reason)
     drawn.lease_until, drawn.ended_at = None, timezone.now()
     drawn.save(update_fields=["knew_answers", "answers", "lease_until", "ended_at"])
@@ -63,16 +63,24 @@ def move_opinions(votes: Collection[Vote], step: int) -> None:
         transaction.on_commit(partial(decide_anew, series))
 
 
-def _reason_not_to_count(drawn: ReviewBattle, battle: Battle) -> str:
+def _reason_not_to_count(voter: Actor, drawn: ReviewBattle, battle: Battle) -> str:
     reasons = Vote.ExcludedReason
     if drawn.knew_answers:
         return reasons.KNEW_ANSWERS
     if drawn.gold_model_id is not None:
         return reasons.GOLD
-    if drawn.repeats_id is not None:
+    if drawn.repeats_id is not None or _has_opinion(voter, drawn):
         return reasons.REPEATED
     if timezone.now() - battle.created_at < timedelta(seconds=drawn.review.least_seconds):
         return reasons.TOO_FAST
     # The lock: a person is set aside before this vote, or together with it.
     person = Reviewer.objects.select_for_update().filter(review=drawn.review, person=drawn.person).first()
     return reasons.SET_ASIDE if person is not None and person.set_aside_at is not None else ""
+
+
+def _has_opinion(voter: Actor, drawn: ReviewBattle) -> bool:
+    """Return whether a member has another opinion on the pair that counts, from before or after signing in."""
+    if voter.user is None:
+        return False
+    counted = ReviewBattle.objects.filter(review_item=drawn.review_item_id, battle__vote__excluded_reason="")
+    return counted.filter(person__in=actor_keys(voter.user), repeats=None).exclude(pk=drawn.pk).exists()

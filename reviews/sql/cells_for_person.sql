@@ -8,7 +8,7 @@ FROM (
         (item.opinions + item.leases < %(most)s OR NOT %(counts)s)
         AND (item.case_id IS NULL OR item.case_id IS DISTINCT FROM %(last_case)s)
         AND item.id NOT IN (
-            SELECT review_item_id FROM reviews_reviewbattle WHERE review_id = %(review)s AND person = %(person)s
+            SELECT review_item_id FROM reviews_reviewbattle WHERE review_id = %(review)s AND person = ANY(%(keys)s)
         ) AS is_open
     FROM reviews_reviewitem AS item
     WHERE item.review_id = %(review)s

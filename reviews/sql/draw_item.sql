@@ -6,7 +6,7 @@ WITH item AS (
         AND (opinions + leases < %(most)s OR NOT %(counts)s)
         AND (case_id IS NULL OR case_id IS DISTINCT FROM %(last_case)s)
         AND id NOT IN (
-            SELECT review_item_id FROM reviews_reviewbattle WHERE review_id = %(review)s AND person = %(person)s
+            SELECT review_item_id FROM reviews_reviewbattle WHERE review_id = %(review)s AND person = ANY(%(keys)s)
         )
     ORDER BY random()
     LIMIT 1
