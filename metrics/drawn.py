@@ -9,8 +9,6 @@ from metrics.charts import Drawing
 
 
 class Cell(NamedTuple):
-    """note: interval, projection, and the number that a mean, share or quantile is of."""
-
     text: str
     note: str = ""
 
@@ -23,10 +21,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class DrawnChart:
-    """notes: definitions, and what the filters do not change. ticks: y and text. dates: x, text and anchor.
-
-    rows: of the table, the latest bucket first. csv: label and query of each file.
-    """
+    """ticks: y and text. dates: x, text and anchor. rows: the latest bucket first. csv: label and query."""
 
     id: str
     title: str | Promise

@@ -15,7 +15,7 @@ from models_registry.models import LanguageModel, Price
 
 
 class Mark(NamedTuple):
-    """Events of one bucket. number: from 1, of its label on the axis. start: of the bucket. days: of the events."""
+    """Events of one bucket, numbered on the axis. days: of the events."""
 
     number: int
     start: date
@@ -24,7 +24,7 @@ class Mark(NamedTuple):
 
 
 def read_marks(first: date, last: date, bucket: Bucket, models: Sequence[LanguageModel]) -> list[Mark]:
-    """Return deploys in the buckets of the period, and new versions and prices of the models; three queries at most."""
+    """Return deploys in the buckets of the period, and new versions and prices of the models; two queries."""
     period = _moment(start_of_bucket(first, bucket)), _moment(start_of_next(last, bucket))
     events = sorted({*_deploys(*period), *_versions(*period, models), *_prices(*period, models)})
     marks: list[Mark] = []

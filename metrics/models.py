@@ -55,7 +55,7 @@ class MetricDay(models.Model):
 
 
 class Deploy(models.Model):
-    """A version of the arena from the time on when it was first prepared here; charts mark it."""
+    """A version of the arena, first prepared at this time; charts mark it."""
 
     version = models.CharField(max_length=40)
     # Empty where none is known.

@@ -203,7 +203,7 @@ def read_page(page: Page, query: PageQuery) -> tuple[list[DrawnChart], list[Mark
 
 
 class FunnelStep(NamedTuple):
-    """Battles of the whole period that took a step. of_first, of_previous: shares of those of other steps."""
+    """Battles of the whole period that took a step, and their shares."""
 
     label: Promise
     n: int
@@ -283,7 +283,7 @@ def marked_buckets(marks: list[Mark], query: SeriesQuery) -> list[tuple[int, int
 
 
 def _models(query: PageQuery) -> list[LanguageModel]:
-    """Return the chosen models, or those with most calls in the last four weeks: a picture has few lines."""
+    """Return the chosen models, or those with most calls in the last four weeks."""
     models = LanguageModel.objects.on_boards_of(query.team.pk if query.team else None).select_related("team")
     if chosen := query.filters.get(MODEL):
         return [*models.named(chosen.split(","))[:MAX_LINES]]

@@ -38,8 +38,7 @@ class MetricSeriesPayload(TypedDict):
 
 
 class MetricPayload(TypedDict):
-    """`by`: dimensions of `by`, and of filters but for team. `buckets`: others do not exist, as the metric does not add
-    up."""
+    """`by`: dimensions of `by`, and of filters but for team. `buckets`: others do not exist."""
 
     metric: str
     name: str

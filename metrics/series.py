@@ -266,7 +266,7 @@ def _point(query: SeriesQuery, start: date, stored: _Cell | None) -> MetricPoint
 
 
 def _projected(query: SeriesQuery, start: date, cell: _Cell) -> float | None:
-    """Return the sum of a bucket under way if its other days are as the mean of those before today; None without."""
+    """Return the sum of a bucket under way if its other days are as the mean of those before today."""
     metric, whole_days = query.metric, (today() - start).days
     if metric.kind is not Kind.SUM or not metric.adds_up or not metric.is_flow or whole_days < 1:
         return None

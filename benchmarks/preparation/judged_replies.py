@@ -86,10 +86,8 @@ def known_questions(judge: Judge, replies: Collection[int]) -> set[tuple[int, in
 
 
 def forget_unanswered(judge: Judge, questions: Collection[Question]) -> None:
-    """Delete judgements that ended without an answer, of questions that are stored anew in the same transaction.
-
-    Others stay: they show that the judge stopped half way.
-    """
+    """Delete judgements without an answer, of questions that are stored anew in the same transaction."""
+    # Others stay: they show that the judge stopped half way.
     keys = {question.key for question in questions}
     replies = {first for first, _second in keys}
     ended = Judgement.objects.filter(_UNANSWERED, judge=judge, control="", first_reply__in=replies)

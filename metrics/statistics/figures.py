@@ -174,10 +174,8 @@ def _few(values: Mapping[date, int], people: Mapping[date, int]) -> set[date]:
 
 
 def _withheld(values: Mapping[str, Mapping[date, int]], few: Mapping[str, Collection[date]]) -> dict[date, str]:
-    """Return the least of the other keys by bucket where only one is hidden: it is what all battles leave.
-
-    Keys without a line count as shown, because other periods have other lines.
-    """
+    """Return the least of the other keys by bucket where only one is hidden: it is what all battles leave."""
+    # Keys without a line count as shown, because other periods have other lines.
     shown: dict[date, list[str]] = defaultdict(list)
     hidden: dict[date, list[str]] = defaultdict(list)
     for key, of_key in values.items():
