@@ -40,6 +40,7 @@ class MetricDay(models.Model):
             models.UniqueConstraint(
                 fields=["metric", "dim", "team", "span", "key", "day"],
                 nulls_distinct=False,
+                include=["n", "total"],  # sums of years are then read from the index alone
                 name="a_figure_of_a_day_is_stored_once",
             ),
             models.CheckConstraint(condition=~Q(dim="") | Q(key=""), name="a_key_has_a_dimension"),

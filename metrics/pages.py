@@ -23,7 +23,16 @@ from metrics.marks import Mark, read_marks
 from metrics.models import MetricDay
 from metrics.payload_types import MetricLinePayload, MetricPointPayload
 from metrics.periods import period_parameters
-from metrics.series import DEFAULT_DAYS, FILTERS, MODEL, SeriesQuery, read_days, read_series, start_of_bucket
+from metrics.series import (
+    DEFAULT_DAYS,
+    FILTERS,
+    MODEL,
+    Histograms,
+    SeriesQuery,
+    read_days,
+    read_series,
+    start_of_bucket,
+)
 from metrics.texts import axis_dates, day_text, number_text
 from models_registry.models import LanguageModel
 from models_registry.models.budgets import Budget, budget_of
@@ -241,7 +250,8 @@ def _share(part: int, whole: int) -> str:
 def _read_chart(chart: Chart, query: PageQuery, marks: list[Mark]) -> DrawnChart:
     metrics = [BY_NAME[name] for name in chart.metrics]
     queries = [query.of_metric(chart, metric) for metric in metrics]
-    found = [read_series(each) for each in queries]
+    histograms: dict[str, Histograms] = {}
+    found = [read_series(each, histograms) for each in queries]
     lines = [(metric, line) for metric, series in zip(metrics, found, strict=True) for line in series["series"]]
     is_cut = len(lines) > MAX_LINES
     lines = sorted(lines, key=lambda line: -_size(line[1]))[:MAX_LINES] if chart.by else lines[:MAX_LINES]

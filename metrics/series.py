@@ -1,6 +1,6 @@
 """Reading: points of one metric over time, from MetricDay alone."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, timedelta
@@ -155,8 +155,11 @@ def _read_filters(data: Mapping[str, str], metric: Metric, by: str) -> dict[str,
     return filters
 
 
-def read_series(query: SeriesQuery) -> MetricSeriesPayload:
-    """Return the points of each key, two queries, one more for models.
+Histograms = dict[tuple[str, date], Counter[int]]
+
+
+def read_series(query: SeriesQuery, read: dict[str, Histograms] | None = None) -> MetricSeriesPayload:
+    """Return the points of each key, two queries, one more for models. read: histograms of the same period, by metric.
 
     Raises InvalidInput where there are too many keys.
     """
@@ -168,7 +171,7 @@ def read_series(query: SeriesQuery) -> MetricSeriesPayload:
     elif query.dim in query.filters:
         rows = rows.filter(key__in=query.filters[query.dim])
     _check_keys(query, rows)
-    cells = _cells(query, rows)
+    cells = _cells(query, rows, {} if read is None else read)
     keys = sorted({key for key, _at in cells}, key=lambda key: (len(key) if key.isdecimal() else 0, key))
     keys = keys if query.dim else [""]
     owners = models if query.dim != TEAM else {str(team.pk): team for team in Team.objects.filter(pk__in=keys)}
@@ -215,23 +218,30 @@ class _Cell:
     of_today: float = 0
 
 
-def _cells(query: SeriesQuery, rows: "QuerySet[MetricDay]") -> dict[tuple[str, date], _Cell]:
+def _cells(
+    query: SeriesQuery, rows: "QuerySet[MetricDay]", read: dict[str, Histograms]
+) -> dict[tuple[str, date], _Cell]:
     """Return the sums by key and first day of the bucket."""
     if query.metric.kind is Kind.QUANTILE:
-        return _quantile_cells(query, rows)
+        if query.metric.stored_as not in read:
+            read[query.metric.stored_as] = _histograms(query, rows)
+        return _quantile_cells(query, read[query.metric.stored_as])
     at = Trunc("day", query.bucket.value, output_field=DateField())
     of_today = Sum("total", filter=Q(day=today()), default=0)
     sums = rows.order_by().values_list(query.key_field, at).annotate(of_today=of_today, n=Sum("n"), total=Sum("total"))
     return {(str(key), start): _Cell(n, float(total), of_today=float(part)) for key, start, part, n, total in sums}
 
 
-def _quantile_cells(query: SeriesQuery, rows: "QuerySet[MetricDay]") -> dict[tuple[str, date], _Cell]:
+def _histograms(query: SeriesQuery, rows: "QuerySet[MetricDay]") -> Histograms:
     histograms: dict[tuple[str, date], list[list[int]]] = defaultdict(list)
     for key, day, buckets in rows.order_by().values_list(query.key_field, "day", "buckets"):
         histograms[str(key), start_of_bucket(day, query.bucket)].append(buckets)
+    return {place: merge(parts) for place, parts in histograms.items()}
+
+
+def _quantile_cells(query: SeriesQuery, histograms: Histograms) -> dict[tuple[str, date], _Cell]:
     cells = {}
-    for place, parts in histograms.items():
-        counts = merge(parts)
+    for place, counts in histograms.items():
         bucket = quantile_bucket(counts, query.metric.quantile or 0.5)
         value = None if bucket is None else float(bucket) if query.metric.exact else middle(bucket)
         cells[place] = _Cell(counts.total(), 0, value)
