@@ -1,7 +1,7 @@
 from django.urls import path
 
 from metrics import views
-from metrics.pages import FIRST, OF_TEAMS
+from metrics.chart_list import FIRST, OF_TEAMS
 
 app_name = "team_metrics"
 urlpatterns = [

@@ -2,7 +2,7 @@ from django.contrib import admin
 from django.urls import path
 
 from metrics import views
-from metrics.pages import FIRST, PAGES
+from metrics.chart_list import FIRST, PAGES
 
 app_name = "metrics"
 urlpatterns = [

@@ -19,8 +19,9 @@ from battles.models import Battle
 from common.errors import NotAllowed
 from metrics.access import is_operator, readable_team
 from metrics.catalogue import Bucket
+from metrics.chart_list import OF_TEAMS, PAGES, Page
 from metrics.csv_file import series_as_csv
-from metrics.pages import OF_TEAMS, PAGES, Page, PageQuery, read_funnel, read_page
+from metrics.pages import PageQuery, read_funnel, read_page
 from metrics.periods import period_links
 from metrics.series import SeriesQuery, read_series
 from metrics.texts import day_text

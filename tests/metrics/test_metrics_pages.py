@@ -12,10 +12,11 @@ from django.utils import timezone
 
 from accounts.models import Role, Team, User
 from metrics.catalogue import BY_NAME, Bucket
+from metrics.chart_list import OF_TEAMS, PAGES
 from metrics.charts import HEIGHT, draw
 from metrics.marks import read_marks
 from metrics.models import Deploy, MetricDay
-from metrics.pages import OF_TEAMS, PAGES, PageQuery, marked_buckets
+from metrics.pages import PageQuery, marked_buckets
 from metrics.series import today
 from models_registry.models import LanguageModel, Price
 from tests import make
