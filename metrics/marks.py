@@ -1,7 +1,7 @@
 """Read events that may explain a change of figures: new models, prices and versions of the arena."""
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime
 from typing import NamedTuple
 
 from django.db.models import F, OuterRef, Subquery
@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from common.text.money import dollars, plain_decimal
 from metrics.catalogue import Bucket
 from metrics.models import Deploy
+from metrics.rollup.families import start_of
 from metrics.series import start_of_bucket, start_of_next
 from models_registry.models import LanguageModel, Price
 
@@ -25,7 +26,7 @@ class Mark(NamedTuple):
 
 def read_marks(first: date, last: date, bucket: Bucket, models: Sequence[LanguageModel]) -> list[Mark]:
     """Return deploys in the buckets of the period, and new versions and prices of the models; two queries."""
-    period = _moment(start_of_bucket(first, bucket)), _moment(start_of_next(last, bucket))
+    period = start_of(start_of_bucket(first, bucket)), start_of(start_of_next(last, bucket))
     events = sorted({*_deploys(*period), *_versions(*period, models), *_prices(*period, models)})
     marks: list[Mark] = []
     for at, text in events:
@@ -65,7 +66,3 @@ def _prices(start: datetime, end: datetime, models: Sequence[LanguageModel]) -> 
             "output": dollars(plain_decimal(price.output_per_million)),
         }  # fmt: skip
         yield price.valid_from, _("%(model)s: %(input)s in, %(output)s out per million tokens") % facts
-
-
-def _moment(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)

@@ -251,7 +251,8 @@ def _quantile_cells(query: SeriesQuery, histograms: Histograms) -> dict[tuple[st
 def _line(
     query: SeriesQuery, key: str, cells: Mapping[tuple[str, date], _Cell], owner: LanguageModel | Team | None
 ) -> MetricLinePayload:
-    slug, name = (key, key) if owner is None else (getattr(owner, "full_slug", owner.slug), owner.name)
+    name = key if owner is None else owner.name
+    slug = owner.full_slug if isinstance(owner, LanguageModel) else key if owner is None else owner.slug
     points = [_point(query, start, cells.get((key, start))) for start in query.starts]
     return {"key": slug if query.dim else None, "name": name, "points": points}
 

@@ -1,4 +1,4 @@
-"""Who may read /metrics."""
+"""Access to /metrics: by token, from a network, never through a proxy."""
 
 from typing import Any
 
