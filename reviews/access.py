@@ -145,8 +145,14 @@ def _owners(review: Review) -> set[int | None]:
 
 
 def hides_answers(actor: Actor, run: Run) -> bool:
-    """Return whether an open review hides the run's answers from the person: from all but the owners."""
-    reviews = Review.objects.open().filter(run=run)
-    if actor.user is None:
-        return reviews.exists()
-    return run.owner_id != actor.user.pk and reviews.exclude(owner=actor.user).exists()
+    """Return whether an open review hides the run's answers from the person: from all but the owners.
+
+    The review may be of another run with the same answers, which one of the two reused.
+    """
+    reviews = Review.objects.open()
+    if actor.user is not None:
+        reviews = reviews.exclude(owner=actor.user).exclude(run__owner=actor.user)
+    others = reviews.filter(run__in=Run.objects.sharing_answers(run))
+    if actor.user is not None and run.owner_id == actor.user.pk:
+        others = others.exclude(run__readers__person=actor.key)  # who asked for the answers before the review
+    return reviews.filter(run=run).exists() or others.exists()

@@ -123,8 +123,10 @@ def delete_reviews(user: User, **_: object) -> None:
     for key in actor_keys(user):
         nameless = f"deleted:{new_public_id()}"
         ReviewBattle.objects.filter(person=key).update(person=nameless)
-        ReviewGrade.objects.filter(person=key).update(person=nameless)
+        # The order of locks: a grade under way, its person, grades that are moved when a person is set aside.
+        ReviewGrade.objects.filter(person=key, ended_at=None).update(person=nameless)
         Reviewer.objects.filter(person=key).update(person=nameless, nickname="", network="")
+        ReviewGrade.objects.filter(person=key).update(person=nameless)
         RunReader.objects.filter(person=key).delete()
 
 
@@ -153,9 +155,10 @@ def _transfer_battles(*, before: str, after: str) -> None:
     is_graded = Exists(graded.filter(answer=OuterRef("answer")))
     has_open_grade = Exists(graded.filter(review=OuterRef("review"), ended_at=None))
     grades = ReviewGrade.objects.filter(person=before).exclude(is_graded)
-    grades.filter(ended_at__isnull=False).update(person=after)
+    # The order of locks is that of delete_reviews.
     grades.filter(ended_at=None).exclude(has_open_grade).update(person=after)
     Reviewer.objects.filter(person=before).exclude(Exists(joined)).update(person=after)
+    grades.filter(ended_at__isnull=False).update(person=after)
     readers = RunReader.objects.filter(person=before)
     known = RunReader.objects.filter(person=after, run=OuterRef("run"))
     readers.exclude(Exists(known)).update(person=after)

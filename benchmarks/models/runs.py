@@ -60,6 +60,15 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Return the run, locked until COMMIT. Every transaction that moves items begins with this."""
         return self.select_for_update(no_key=True).get(pk=pk)
 
+    def sharing_answers(self, run: "Run") -> "RunQuerySet":
+        """Filter to other runs that have an answer of the run: one of the two reused it (worker.reuse)."""
+        runs = self.filter(team=run.team_id).exclude(pk=run.pk)
+        if run.team_id is None:
+            runs = runs.filter(owner=run.owner_id)
+        if run.reuse_days is None:
+            runs = runs.exclude(reuse_days=None)
+        return runs.filter(pk__in=self.model.objects.filter(items__replies__reply__items__item__run=run))
+
     def without_worker(self) -> "RunQuerySet":
         """Filter to runs with work and without a worker."""
         is_due = Q(driven_until=None) | Q(driven_until__lt=Now())

@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.actor import Actor
 from accounts.models import Team, User
 from battles.actions.stored_battles import show_names
 from benchmarks.models import Run
@@ -29,7 +30,7 @@ from reviews.actions.contrasts import (
 from reviews.actions.joining import make_codes, most_of_a_network
 from reviews.actions.pairs import read_answers, read_pairs
 from reviews.errors import NothingToReview, ReviewState
-from reviews.models import GradedAnswer, Review, ReviewItem
+from reviews.models import GradedAnswer, Review, ReviewItem, RunReader
 from reviews.payload_types import QuestionPayload
 from reviews.publishing import publish_after_commit
 from reviews.questions import problem_of
@@ -180,9 +181,19 @@ def open_review(review: Review) -> Review:
     review.item_count, left_out = _store_answers(review) if review.is_graded else _store_pairs(review)
     review.left_out = {reason: n for reason, n in left_out.items() if n}
     review.state, review.opened_at = Review.State.OPEN, timezone.now()
+    _note_readers_elsewhere(review.run)
     make_codes(review)
     review.save(update_fields=["item_count", "left_out", "state", "opened_at", "code"])
     return review
+
+
+def _note_readers_elsewhere(run: Run) -> None:
+    """Note those who read the run's answers in another run, which shares them, or own that run."""
+    others = Run.objects.sharing_answers(run)
+    owners = User.objects.filter(pk__in=others.values("owner"))
+    keys = {Actor(user=user).key for user in owners}
+    keys.update(RunReader.objects.filter(run__in=others.values("pk")).values_list("person", flat=True))
+    RunReader.objects.bulk_create([RunReader(run=run, person=key) for key in keys], ignore_conflicts=True)
 
 
 def open_due() -> None:

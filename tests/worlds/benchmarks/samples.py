@@ -130,6 +130,23 @@ def finished_run(
 
 
 @transaction.atomic
+def reusing_run(owner: User, earlier: Run) -> Run:
+    """Create a finished run of the same place that was given the answers of an earlier one again."""
+    entrants = [EntrantRequest(cast(LanguageModel, entrant.model)) for entrant in earlier.entrants.select_related("model")]
+    run = actions.create_run(owner=owner, version=earlier.version, entrants=entrants, team=earlier.team, reuse_days=7)
+    prepare(run)
+    given = ItemReply.objects.filter(item__run=earlier).values_list("item__case", "item__entrant__model", "reply")
+    for case, model, reply in given:
+        item = RunItem.objects.get(run=run, case=case, entrant__model=model)
+        ItemReply.objects.create(item=item, reply_id=reply, is_reused=True)
+        RunItem.objects.filter(pk=item.pk).update(state="scored", finished_at=timezone.now())
+    Run.objects.filter(pk=run.pk).update(state="done", started_at=timezone.now(), finished_at=timezone.now())
+    run.refresh_from_db()
+    store_report(run, compute_report(run))
+    return run
+
+
+@transaction.atomic
 def live_run(owner: User, version: TemplateVersion, models: Sequence[LanguageModel]) -> Run:
     """Create a running run without answers."""
     entrants = [EntrantRequest(model) for model in models]
