@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
 
 # Bucket b has the values from RATIO**b to RATIO**(b + 1), so that their geometric mean is at most 6 % away from each.
 RATIO = 1.12
@@ -11,15 +10,6 @@ RATIO = 1.12
 def bucket_of(value: float) -> int:
     """Return the bucket of a positive value; rollup/sql does the same."""
     return math.floor(math.log(value) / math.log(RATIO))
-
-
-def merge(histograms: Iterable[Sequence[int]]) -> Counter[int]:
-    """Return counts by bucket."""
-    counts: Counter[int] = Counter()
-    for pairs in histograms:
-        for bucket, count in zip(pairs[::2], pairs[1::2], strict=True):
-            counts[bucket] += count
-    return counts
 
 
 def quantile_bucket(counts: Counter[int], fraction: float) -> int | None:

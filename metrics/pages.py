@@ -1,7 +1,7 @@
 """Pages of charts, of the arena for operators and of a team for its owners."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import NamedTuple
@@ -27,8 +27,8 @@ from metrics.series import (
     DEFAULT_DAYS,
     FILTERS,
     MODEL,
-    Histograms,
     SeriesQuery,
+    Shared,
     read_days,
     read_series,
     start_of_bucket,
@@ -49,7 +49,7 @@ class PageQuery:
     first: date
     last: date
     bucket: Bucket
-    filters: dict[str, str]
+    filters: dict[str, str] = field(hash=False)
     team: Team | None = None
     reads_models: bool = True
     # Models of charts that no filter narrows.
@@ -98,7 +98,8 @@ def read_page(page: Page, query: PageQuery) -> tuple[list[DrawnChart], list[Mark
         models = _models(query)
         query = replace(query, busiest=tuple(model.full_slug for model in models))
     marks = read_marks(query.first, query.last, query.bucket, models)
-    return [_read_chart(chart, query, marks) for chart in page.charts], marks
+    shared = Shared()
+    return [_read_chart(chart, query, marks, shared) for chart in page.charts], marks
 
 
 class FunnelStep(NamedTuple):
@@ -137,11 +138,10 @@ def _share(part: int, whole: int) -> str:
     return value_text(BY_NAME["funnel_begun"], part / whole) if whole else "–"
 
 
-def _read_chart(chart: Chart, query: PageQuery, marks: list[Mark]) -> DrawnChart:
+def _read_chart(chart: Chart, query: PageQuery, marks: list[Mark], shared: Shared) -> DrawnChart:
     metrics = [BY_NAME[name] for name in chart.metrics]
     queries = [query.of_metric(chart, metric) for metric in metrics]
-    histograms: dict[str, Histograms] = {}
-    found = [read_series(each, histograms) for each in queries]
+    found = [read_series(each, shared) for each in queries]
     lines = [(metric, line) for metric, series in zip(metrics, found, strict=True) for line in series["series"]]
     is_cut = len(lines) > MAX_LINES
     lines = sorted(lines, key=lambda line: -_size(line[1]))[:MAX_LINES] if chart.by else lines[:MAX_LINES]

@@ -6,15 +6,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, timedelta
 from math import sqrt
 
+from django.core.exceptions import EmptyResultSet
+from django.db import connection
 from django.db.models import DateField, Q, QuerySet, Sum
-from django.db.models.functions import Trunc
+from django.db.models.functions import Cast, Trunc
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import Team
 from common.errors import InvalidInput
 from metrics.catalogue import BY_NAME, TEAM, Bucket, Kind, Metric
-from metrics.histograms import merge, middle, quantile_bucket
+from metrics.histograms import middle, quantile_bucket
 from metrics.models import MetricDay
 from metrics.payload_types import MetricLinePayload, MetricPayload, MetricPointPayload, MetricSeriesPayload
 from models_registry.models import LanguageModel
@@ -158,20 +160,28 @@ def _read_filters(data: Mapping[str, str], metric: Metric, by: str) -> dict[str,
 Histograms = dict[tuple[str, date], Counter[int]]
 
 
-def read_series(query: SeriesQuery, read: dict[str, Histograms] | None = None) -> MetricSeriesPayload:
-    """Return the points of each key, two queries, one more for models. read: histograms of the same period, by metric.
+@dataclass
+class Shared:
+    """Rows that several series of one period and place need. models: by choice; histograms: also by metric."""
+
+    models: dict[tuple[str, ...] | None, dict[str, LanguageModel]] = field(default_factory=dict)
+    histograms: dict[tuple[object, ...], Histograms] = field(default_factory=dict)
+
+
+def read_series(query: SeriesQuery, shared: Shared | None = None) -> MetricSeriesPayload:
+    """Return the points of each key: two queries, a further one for models or teams.
 
     Raises InvalidInput where there are too many keys.
     """
-    rows = _rows(query)
+    rows, shared = _rows(query), shared or Shared()
     models: dict[str, LanguageModel] = {}
     if query.reads_models:
-        models = _models(query)
+        models = _models(query, shared)
         rows = rows.filter(key__in=list(models))
     elif query.dim in query.filters:
         rows = rows.filter(key__in=query.filters[query.dim])
     _check_keys(query, rows)
-    cells = _cells(query, rows, {} if read is None else read)
+    cells = _cells(query, rows, shared)
     keys = sorted({key for key, _at in cells}, key=lambda key: (len(key) if key.isdecimal() else 0, key))
     keys = keys if query.dim else [""]
     owners = models if query.dim != TEAM else {str(team.pk): team for team in Team.objects.filter(pk__in=keys)}
@@ -193,15 +203,21 @@ def _rows(query: SeriesQuery) -> "QuerySet[MetricDay]":
     )  # fmt: skip
 
 
-def _models(query: SeriesQuery) -> dict[str, LanguageModel]:
+def _models(query: SeriesQuery, shared: Shared) -> dict[str, LanguageModel]:
     """Return the models by key: the chosen ones, or all of the place."""
-    models = LanguageModel.objects.on_boards_of(None if query.team is None else query.team.pk)
-    if (chosen := query.filters.get(MODEL)) is not None:
-        models = models.named(chosen)
-    return {str(model.pk): model for model in models.order_by().select_related("team")}
+    chosen = query.filters.get(MODEL)
+    choice = None if chosen is None else tuple(chosen)
+    if choice not in shared.models:
+        models = LanguageModel.objects.on_boards_of(None if query.team is None else query.team.pk)
+        if chosen is not None:
+            models = models.named(chosen)
+        shared.models[choice] = {str(model.pk): model for model in models.order_by().select_related("team")}
+    return shared.models[choice]
 
 
 def _check_keys(query: SeriesQuery, rows: "QuerySet[MetricDay]") -> None:
+    if query.by in query.filters:
+        return  # at most MAX_KEYS
     if query.by and len(rows.order_by().values(query.key_field).distinct()[: MAX_KEYS + 1]) > MAX_KEYS:
         name = query.by if query.by in FILTERS else "from"
         sentence = _("More than %(n)d series: choose some with %(name)s=, or a shorter period.")
@@ -218,14 +234,22 @@ class _Cell:
     of_today: float = 0
 
 
-def _cells(
-    query: SeriesQuery, rows: "QuerySet[MetricDay]", read: dict[str, Histograms]
-) -> dict[tuple[str, date], _Cell]:
+# The rows are materialized, so that a bucket's first day is found once for each row.
+_ADDED_UP = """
+    WITH figure (place, start, buckets) AS MATERIALIZED ({rows})
+    SELECT place, start, buckets[pair], sum(buckets[pair + 1])
+    FROM figure, generate_series(1, cardinality(buckets), 2) AS pair
+    GROUP BY 1, 2, 3
+"""
+
+
+def _cells(query: SeriesQuery, rows: "QuerySet[MetricDay]", shared: Shared) -> dict[tuple[str, date], _Cell]:
     """Return the sums by key and first day of the bucket."""
     if query.metric.kind is Kind.QUANTILE:
-        if query.metric.stored_as not in read:
-            read[query.metric.stored_as] = _histograms(query, rows)
-        return _quantile_cells(query, read[query.metric.stored_as])
+        what = query.metric.stored_as, query.first, query.bucket, query.dim, *query.filters.get(query.dim, ())
+        if what not in shared.histograms:
+            shared.histograms[what] = _histograms(query, rows)
+        return _quantile_cells(query, shared.histograms[what])
     at = Trunc("day", query.bucket.value, output_field=DateField())
     of_today = Sum("total", filter=Q(day=today()), default=0)
     sums = rows.order_by().values_list(query.key_field, at).annotate(of_today=of_today, n=Sum("n"), total=Sum("total"))
@@ -233,10 +257,18 @@ def _cells(
 
 
 def _histograms(query: SeriesQuery, rows: "QuerySet[MetricDay]") -> Histograms:
-    histograms: dict[tuple[str, date], list[list[int]]] = defaultdict(list)
-    for key, day, buckets in rows.order_by().values_list(query.key_field, "day", "buckets"):
-        histograms[str(key), start_of_bucket(day, query.bucket)].append(buckets)
-    return {place: merge(parts) for place, parts in histograms.items()}
+    """Return the histograms by key and first day of the bucket. PostgreSQL adds up those of its days."""
+    at = Cast(Trunc("day", query.bucket.value, output_field=DateField()), DateField())
+    histograms: Histograms = defaultdict(Counter)
+    try:
+        selected, parameters = rows.order_by().values_list(query.key_field, at, "buckets").query.sql_with_params()
+    except EmptyResultSet:  # of no model
+        return histograms
+    with connection.cursor() as cursor:
+        cursor.execute(_ADDED_UP.format(rows=selected), parameters)
+        for key, start, bucket, count in cursor:
+            histograms[str(key), start][bucket] = count
+    return histograms
 
 
 def _quantile_cells(query: SeriesQuery, histograms: Histograms) -> dict[tuple[str, date], _Cell]:

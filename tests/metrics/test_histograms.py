@@ -1,8 +1,14 @@
 from collections import Counter
+from datetime import timedelta
+from math import ceil
 
+import pytest
+
+from metrics.catalogue import BY_NAME, Bucket
 from metrics.charts import draw
-from metrics.histograms import bucket_of, merge, middle, quantile_bucket
-from metrics.series import wilson
+from metrics.histograms import bucket_of, middle, quantile_bucket
+from metrics.models import MetricDay
+from metrics.series import SeriesQuery, read_series, start_of_bucket, today, wilson
 
 
 def test_middle_of_a_bucket_is_at_most_six_percent_off():
@@ -10,13 +16,27 @@ def test_middle_of_a_bucket_is_at_most_six_percent_off():
         assert abs(middle(bucket_of(value)) / value - 1) <= 0.06
 
 
-def test_merged_histograms_have_the_quantile_of_all_values():
+@pytest.mark.django_db
+@pytest.mark.parametrize("bucket", Bucket)
+def test_histograms_of_days_have_the_quantile_of_all_values(bucket: Bucket):
     values = [*range(1, 500, 7), *range(3, 90_000, 801)]
-    parts = [Counter(map(bucket_of, values[start::3])) for start in range(3)]
-    merged = merge([number for pair in part.items() for number in pair] for part in parts)
-    for fraction in (0.05, 0.5, 0.95):
-        exact = sorted(values)[round(fraction * len(values) + 0.4999) - 1]
-        assert quantile_bucket(merged, fraction) == bucket_of(exact)
+    last = today() - timedelta(days=40)
+    days = [last - timedelta(days=ago) for ago in range(40)]
+    of_buckets: dict[str, list[int]] = {}
+    for number, day in enumerate(days):
+        part = values[number :: len(days)]
+        pairs = [number for pair in Counter(map(bucket_of, part)).items() for number in pair]
+        MetricDay.objects.create(metric="first_token", day=day, n=len(part), total=sum(part), buckets=pairs)
+        of_buckets.setdefault(start_of_bucket(day, bucket).isoformat(), []).extend(part)
+    for name, fraction in (("first_token_p50", 0.5), ("first_token_p95", 0.95)):
+        series = read_series(SeriesQuery(BY_NAME[name], days[-1], last, bucket))
+        points = {point["at"]: point["value"] for line in series["series"] for point in line["points"]}
+        assert points == {
+            at: middle(bucket_of(sorted(part)[ceil(fraction * len(part)) - 1])) for at, part in of_buckets.items()
+        }
+
+
+def test_no_values_have_no_quantile():
     assert quantile_bucket(Counter(), 0.5) is None
 
 
