@@ -1,3 +1,4 @@
+from functools import lru_cache, partial
 from typing import cast
 from urllib.parse import urlencode
 
@@ -6,7 +7,10 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -16,6 +20,7 @@ from accounts.teams.places import find_member
 from accounts.teams.roles import Right
 from accounts.teams.views import team_context
 from battles.models import Battle
+from common.cache import TTLCached
 from common.errors import NotAllowed
 from metrics.access import is_operator, readable_team
 from metrics.catalogue import Bucket
@@ -25,6 +30,11 @@ from metrics.pages import PageQuery, read_funnel, read_page
 from metrics.periods import period_links
 from metrics.series import SeriesQuery, read_series
 from metrics.texts import day_text
+
+# Seconds in which readers of a page get the same charts: figures change every ten minutes.
+CHARTS_KEPT_S = 60
+# Pages in the memory of a process, of up to 200 kB each.
+MAX_KEPT_PAGES = 32
 
 
 @require_safe
@@ -62,15 +72,28 @@ def of_team(request: HttpRequest, slug: str, page: Page) -> HttpResponse:
 
 
 def _context(page: Page, query: PageQuery) -> dict[str, object]:
-    charts, marks = read_page(page, query)
     return {
         "page": page,
         "query": query,
-        "charts": charts,
-        "steps": read_funnel(query) if page.slug == "funnel" else [],
-        "marks": [(mark, day_text(mark.start.isoformat(), query.bucket)) for mark in marks],
+        "charts_html": kept_charts(page, query, get_language())(),
         "periods": period_links(query, query.kept),
         "modes": Battle.Mode.choices,
         "buckets": [(Bucket.DAY, _("day")), (Bucket.WEEK, _("week")), (Bucket.MONTH, _("month"))],
         "kept_query": urlencode(query.parameters),
     }
+
+
+@lru_cache(maxsize=MAX_KEPT_PAGES)
+def kept_charts(page: Page, query: PageQuery, _language: str | None) -> TTLCached[SafeString]:
+    return TTLCached(partial(_charts, page, query), ttl_s=CHARTS_KEPT_S)
+
+
+def _charts(page: Page, query: PageQuery) -> SafeString:
+    """Return the HTML of the page's charts, with what is marked on them."""
+    charts, marks = read_page(page, query)
+    context = {
+        "charts": charts,
+        "steps": read_funnel(query) if page.slug == "funnel" else [],
+        "marks": [(mark, day_text(mark.start.isoformat(), query.bucket)) for mark in marks],
+    }
+    return render_to_string("metrics/charts.html", context)

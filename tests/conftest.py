@@ -33,6 +33,7 @@ from common.valkey import connections as valkey
 from common.valkey.connections import connection
 from common.valkey.limits import counting
 from leaderboard.boards import live_figures
+from metrics import views as metrics_views
 from models_registry import drawable_cache, profiles
 from models_registry.admin import base as registry_admin
 from models_registry.models import budgets
@@ -179,6 +180,8 @@ def _look_up_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     for cached in (drawable_cache.cached_roster, live_figures.cached_figures, custom_categories.rules):
         monkeypatch.setattr(cached, "ttl_s", 0.0)
     monkeypatch.setattr(drawable_cache, "TTL_S", 0.0)  # of rosters of teams
+    monkeypatch.setattr(metrics_views, "CHARTS_KEPT_S", 0.0)
+    metrics_views.kept_charts.cache_clear()
     monkeypatch.setattr(endpoint, "_away_until", 0.0)
     router_cache.forget()
 

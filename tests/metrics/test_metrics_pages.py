@@ -1,6 +1,8 @@
 import csv
 import io
+import math
 import re
+import time
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
@@ -11,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import Role, Team, User
+from metrics import views
 from metrics.catalogue import BY_NAME, Bucket
 from metrics.chart_list import OF_TEAMS, PAGES
 from metrics.charts import HEIGHT, draw
@@ -38,6 +41,29 @@ def test_pages_show_each_figure_as_chart_table_and_file(operator: Client):
     found = operator.get(f"/admin/metrics/?metric=counted_share&from={today()}&to={today()}&as=csv")
     [row] = csv.DictReader(io.StringIO(found.content.decode()))
     assert (row["value"], row["n"]) == ("0.75", "4")
+
+
+def test_readers_within_a_minute_get_the_same_charts(operator: Client, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(views, "CHARTS_KEPT_S", 60)
+    team = make.team(slug="physics")
+    MetricDay.objects.create(metric="counted_share", day=today(), n=4, total=3)
+    first = operator.get("/admin/metrics/")
+    with CaptureQueriesContext(connection) as queries:
+        again = operator.get("/admin/metrics/")
+    assert again.context["charts_html"] == first.context["charts_html"]
+    assert not [query for query in queries if "metrics_metricday" in query["sql"]]
+    others = (
+        "/admin/metrics/funnel/",
+        "/admin/metrics/?bucket=week",
+        "/admin/metrics/?mode=blind",
+        f"/admin/metrics/?team={team.slug}",
+    )
+    french = operator.get("/admin/metrics/", headers={"accept-language": "fr"})
+    pages = [again, french, *(operator.get(address) for address in others)]
+    assert len({page.context["charts_html"] for page in pages}) == len(pages)
+    monkeypatch.setattr(time, "monotonic", lambda: math.inf)
+    MetricDay.objects.update(total=1)
+    assert "25 %" in operator.get("/admin/metrics/").context["charts_html"]
 
 
 def test_every_page_opens_with_any_period_and_filter(operator: Client):
