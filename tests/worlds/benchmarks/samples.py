@@ -132,7 +132,9 @@ def finished_run(
 @transaction.atomic
 def reusing_run(owner: User, earlier: Run) -> Run:
     """Create a finished run of the same place that was given the answers of an earlier one again."""
-    entrants = [EntrantRequest(cast(LanguageModel, entrant.model)) for entrant in earlier.entrants.select_related("model")]
+    entrants = [
+        EntrantRequest(cast(LanguageModel, entrant.model)) for entrant in earlier.entrants.select_related("model")
+    ]
     run = actions.create_run(owner=owner, version=earlier.version, entrants=entrants, team=earlier.team, reuse_days=7)
     prepare(run)
     given = ItemReply.objects.filter(item__run=earlier).values_list("item__case", "item__entrant__model", "reply")
