@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from django.conf import settings
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -42,6 +43,7 @@ class Kind(StrEnum):
 
 
 EVERY_BUCKET = tuple(Bucket)
+SPAN_DAYS = {Span.DAY: 1, Span.DAYS_7: 7, Span.DAYS_28: 28, Span.WEEK: 7, Span.MONTH: 31}
 # Each team's rows without a dimension.
 TEAM = "team"
 
@@ -52,7 +54,7 @@ class Metric:
 
     spans: of the rows by bucket, where figures of days do not add up. whole: whether there is a row about everything.
     exact: buckets are the values themselves. settles: days after a bucket that still change it. is_flow: whether the
-    days to come add to the sum.
+    days to come add to the sum. looks_back: days of sessions that the figure needs, beside those of its span.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Metric:
     exact: bool = False
     settles: int = 0
     is_flow: bool = True
+    looks_back: int = 0
 
     @property
     def stored_as(self) -> str:
@@ -79,6 +82,11 @@ class Metric:
 
     def span_of(self, bucket: Bucket) -> Span:
         return dict(self.spans).get(bucket, Span.DAY)
+
+    def is_known(self, bucket: Bucket) -> bool:
+        """Return whether sessions are kept as long as the figure needs them; later, persons are unknown."""
+        days = max(self.looks_back, SPAN_DAYS[self.span_of(bucket)])
+        return self.adds_up or not settings.ARENA_KEEP_DAYS or days <= settings.ARENA_KEEP_DAYS
 
     @property
     def adds_up(self) -> bool:
@@ -93,8 +101,8 @@ class Metric:
 _PLACES = ("mode", "language")
 _OWN_SPANS = ((Bucket.DAY, Span.DAY), (Bucket.WEEK, Span.WEEK), (Bucket.MONTH, Span.MONTH))
 _LATE = _(
-    "Calls of battles whose models are known, until one to two hours ago: of a blind battle once a board has counted "
-    "the vote."
+    "Calls of battles whose models are known, until one to two hours ago: of a blind battle once its vote was "
+    "aggregated."
 )
 
 
@@ -130,7 +138,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "stickiness", _("Stickiness"),
         _("Of the persons active in the 28 days that end with the day, the share that was active on the day."),
-        Unit.SHARE, Kind.SHARE, _PLACES, spans=((Bucket.DAY, Span.DAY),),
+        Unit.SHARE, Kind.SHARE, _PLACES, spans=((Bucket.DAY, Span.DAY),), looks_back=28,
     ),
     Metric(
         "battles", _("Battles"), _("Battles begun, of every mode, also those that became void."),
@@ -196,6 +204,7 @@ METRICS: tuple[Metric, ...] = (
             "than five persons are not shown."
         ),
         Unit.SHARE, Kind.SHARE, ("week",), spans=((Bucket.WEEK, Span.WEEK),), whole=False,
+        looks_back=10_000,
     ),
     Metric(
         "win_rate", _("Win rate"),

@@ -29,9 +29,11 @@ from metrics.series import (
     MODEL,
     SeriesQuery,
     Shared,
+    definition_of,
     read_days,
     read_series,
     start_of_bucket,
+    start_of_next,
 )
 from metrics.texts import axis_dates, day_text, number_text
 from models_registry.models import LanguageModel
@@ -115,11 +117,11 @@ _STEPS = ("funnel_begun", "funnel_whole", "funnel_voted", "funnel_feedback", "fu
 
 
 def read_funnel(query: PageQuery) -> list[FunnelStep]:
-    """Return the steps from the prompt to the return within seven days; one query."""
+    """Return the steps from the prompt to the return within seven days, of whole buckets as in charts; one query."""
     [(dim, key)] = [each for each in query.filters.items() if each[0] in BY_NAME["funnel_begun"].dims] or [("", "")]
     rows = MetricDay.objects.filter(
         metric__in=_STEPS, span=MetricDay.Span.DAY, team=query.team, dim=dim, key__in=key.split(","),
-        day__gte=query.first, day__lte=query.last,
+        day__gte=start_of_bucket(query.first, query.bucket), day__lt=start_of_next(query.last, query.bucket),
     )  # fmt: skip
     sums = {
         name: (n, int(total))
@@ -286,7 +288,7 @@ def _budget(query: SeriesQuery) -> Decimal | None:
 def _notes(
     metrics: list[Metric], queries: list[SeriesQuery], query: PageQuery, budget: Decimal | None, *, is_cut: bool
 ) -> list[str]:
-    notes = list(dict.fromkeys(str(metric.definition) for metric in metrics))
+    notes = list(dict.fromkeys(definition_of(metric) for metric in metrics))
     if query.filters and any(query.filters.keys() != each.filters.keys() for each in queries):
         notes.append(_("The filter does not apply here."))
     if any(each.bucket is not query.bucket for each in queries):

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, timedelta
 from math import sqrt
 
+from django.conf import settings
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import DateField, Q, QuerySet, Sum
 from django.db.models.functions import Cast, Trunc
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import Team
 from common.errors import InvalidInput
@@ -188,7 +190,7 @@ def read_series(query: SeriesQuery, shared: Shared | None = None) -> MetricSerie
     return {
         "metric": query.metric.name,
         "unit": query.metric.unit.value,
-        "definition": str(query.metric.definition),
+        "definition": definition_of(query.metric),
         "bucket": query.bucket.value,
         "series": [_line(query, key, cells, owners.get(key)) for key in keys],
     }
@@ -292,7 +294,8 @@ def _line(
 def _point(query: SeriesQuery, start: date, stored: _Cell | None) -> MetricPointPayload:
     metric, cell, end = query.metric, stored or _Cell(0, 0), start_of_next(start, query.bucket)
     # Figures that do not add up are counted in the night after the day.
-    is_counted = start <= today() and (stored is not None or metric.adds_up or end < today())
+    is_over = end < today() and metric.is_known(query.bucket)
+    is_counted = start <= today() and (stored is not None or metric.adds_up or is_over)
     point: MetricPointPayload = {
         "at": start.isoformat(), "value": _value(metric, cell) if is_counted else None, "n": cell.n
     }  # fmt: skip
@@ -346,12 +349,24 @@ def csv_rows(series: MetricSeriesPayload) -> Iterable[tuple[object, ...]]:
             )  # fmt: skip
 
 
+def definition_of(metric: Metric) -> str:
+    """Return the definition, with what is not counted here."""
+    if all(metric.is_known(bucket) for bucket in metric.buckets):
+        return str(metric.definition)
+    days = settings.ARENA_KEEP_DAYS
+    sentence = ngettext(
+        "Not counted for longer than %(n)d day: sessions are deleted after this time without use.",
+        "Not counted for longer than %(n)d days: sessions are deleted after this time without use.", days,
+    )  # fmt: skip
+    return f"{metric.definition} {sentence % {'n': days}}"
+
+
 def metric_payload(metric: Metric) -> MetricPayload:
     return {
         "metric": metric.name,
         "name": str(metric.label),
         "unit": metric.unit.value,
-        "definition": str(metric.definition),
+        "definition": definition_of(metric),
         "kind": metric.kind.value,
         "by": list(metric.groups),
         "buckets": [bucket.value for bucket in metric.buckets],

@@ -3,9 +3,9 @@
 import csv
 import io
 import re
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from decimal import Decimal
-from typing import NamedTuple, TypedDict
+from typing import TypedDict
 
 from django.conf import settings
 from django.core.mail import send_mail
@@ -13,7 +13,6 @@ from django.db import transaction
 from django.db.models import Count, DateTimeField, DurationField, ExpressionWrapper, F, Q, Sum, Value
 from django.db.models.functions import Coalesce
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
@@ -23,8 +22,7 @@ from battles.models import Battle, Call
 from common.payload_types import Moment
 from common.tables.cells import escape_formula
 from common.text.money import dollars
-from leaderboard.counting.revealed_calls import BEFORE_ALL
-from leaderboard.models import OVERALL, AggregationRun
+from metrics.rollup.families import Reveal
 from models_registry.models import SpendingDay
 from models_registry.models.ledger import (
     Account,
@@ -75,22 +73,6 @@ class TeamSpendingPayload(TypedDict):
     members: list[MemberSpendingPayload] | None
     models: list[ModelSpendingPayload] | None
     models_until: Moment | None
-
-
-class Reveal(NamedTuple):
-    """Calls to show: ended before `until`, blind ones if a snapshot before then reveals them."""
-
-    until: datetime
-    last_order: int
-    moment: datetime
-
-    @classmethod
-    def now(cls) -> "Reveal":
-        # Figures that grew with a call would name its model.
-        until = timezone.now().replace(minute=0, second=0, microsecond=0) - timedelta(hours=1)
-        snapshots = AggregationRun.objects.snapshots(OVERALL).filter(started_at__lt=until)
-        last_order, moment = snapshots.values_list("last_order", "started_at").first() or (0, BEFORE_ALL)
-        return cls(until, last_order, moment)
 
 
 def read_month(text: str | None) -> date:

@@ -33,7 +33,7 @@ def store(fitted: list[FittedBoard]) -> None:
     scopes = [board.run.scope for board in fitted if board.run.state == State.DONE]
     for scope in scopes:
         transaction.on_commit(partial(notify_new_snapshot, scope))
-    if OVERALL in scopes:
+    if any(board.run.scope == OVERALL and board.run.state != State.FAILED for board in fitted):
         transaction.on_commit(count_newly_revealed)
 
 

@@ -77,7 +77,7 @@ GROUP BY 1, 2
 """
 
 
-# Calls of blind battles that the newest snapshot reveals and the one before did not: of turns that ended in between,
+# Calls of blind battles that the newest run reveals and the one before did not: of turns that ended in between,
 # and of earlier turns whose vote came in between.
 _NEWLY_REVEALED = """
 SELECT model.slug, provider.name, coalesce(nullif(call.error, ''), call.state), call.first_token_ms, call.total_ms,
@@ -115,9 +115,9 @@ class RevealCutoff(NamedTuple):
 
 
 def count_newly_revealed() -> None:
-    """Count calls of blind battles for /metrics, once after each snapshot."""
-    snapshots = AggregationRun.objects.snapshots(OVERALL).values_list("last_order", "started_at")[:2]
-    newest, earlier = [*snapshots, (0, BEFORE_ALL)][:2]
+    """Count calls of blind battles for /metrics, once after each run of Overall."""
+    runs = AggregationRun.objects.readings().values_list("last_order", "started_at")[:2]
+    newest, earlier = [*runs, (0, BEFORE_ALL)][:2]
     with connection.cursor() as cursor:
         cursor.execute(
             _NEWLY_REVEALED,

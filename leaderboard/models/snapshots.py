@@ -97,10 +97,13 @@ class AggregationRunQuerySet(models.QuerySet["AggregationRun"]):
         last: int | None = self.filter(scope=OVERALL).aggregate(last=models.Max("last_order"))["last"]
         return last or 0
 
+    def readings(self) -> "AggregationRunQuerySet":
+        """Filter to the runs of Overall that read the votes, newest first; some found none that the board counts."""
+        return self.filter(scope=OVERALL).exclude(state=AggregationRun.State.FAILED).order_by("-pk")
+
     def newest_position(self, *, skipped: int = 0) -> Position:
         """Return the position of the site's newest run after this many."""
-        runs = self.filter(scope=OVERALL).exclude(state=AggregationRun.State.FAILED).order_by("-pk")
-        positions = list(runs.values_list(*Position._fields)[skipped : skipped + 1])
+        positions = list(self.readings().values_list(*Position._fields)[skipped : skipped + 1])
         return Position(*positions[0]) if positions else Position()
 
     def newest_ids(self, scopes: list[str]) -> dict[str, str]:

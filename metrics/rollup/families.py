@@ -7,12 +7,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
 from common.sql_files import read_sql
 from leaderboard.counting.revealed_calls import BEFORE_ALL
-from leaderboard.models import OVERALL, AggregationRun
+from leaderboard.models import AggregationRun
 from metrics.histograms import RATIO
 from metrics.models import MetricDay
 
@@ -23,8 +24,8 @@ Span = MetricDay.Span
 
 
 class Reveal(NamedTuple):
-    """Rows that figures about answers may count: begun before `until`, and of blind battles those that a snapshot
-    from before then reveals. Without it, reading twice would tell who answers (docs/adr/0029)."""
+    """Rows that figures about answers may count: begun before `until`, and of blind battles those that had a vote, or
+    were void, when votes were last aggregated before then: reading twice must not tell who answers (docs/adr/0029)."""
 
     until: datetime
     last_order: int
@@ -32,9 +33,13 @@ class Reveal(NamedTuple):
 
     @classmethod
     def now(cls) -> Self:
-        until = timezone.now().replace(minute=0, second=0, microsecond=0) - timedelta(hours=1)
-        snapshots = AggregationRun.objects.snapshots(OVERALL).filter(started_at__lt=until)
-        last_order, moment = snapshots.values_list("last_order", "started_at").first() or (0, BEFORE_ALL)
+        return cls.before(timezone.now().replace(minute=0, second=0, microsecond=0) - timedelta(hours=1))
+
+    @classmethod
+    def before(cls, until: datetime) -> Self:
+        # Also runs that found nothing new for the site's boards: votes in teams and of auto mode reveal, too.
+        runs = AggregationRun.objects.readings().filter(started_at__lt=until)
+        last_order, moment = runs.values_list("last_order", "started_at").first() or (0, BEFORE_ALL)
         return cls(until, last_order, moment)
 
 
@@ -77,7 +82,8 @@ class Family:
 
     metrics: (metric, span) of its rows. window: of the figures that a day belongs to. names_people: deleted sessions
     are missing from a recount. follows, precedes: times after and before the window that its figures depend on. shifts:
-    deleted sessions may raise its figures, too. forgets: its rows never change and are deleted some day.
+    deleted sessions may raise its figures, too. forgets: its rows never change and are deleted some day. looks_back:
+    is counted while sessions are kept as long as the window and what precedes it.
     """
 
     name: str
@@ -89,6 +95,11 @@ class Family:
     precedes: timedelta = timedelta(0)
     shifts: bool = False
     forgets: bool = False
+    looks_back: bool = False
+
+    def is_counted(self, window: Window) -> bool:
+        days = (window.last - window.first + self.precedes).days + 1
+        return not self.looks_back or not settings.ARENA_KEEP_DAYS or days <= settings.ARENA_KEEP_DAYS
 
     def count(self, window: Window, reveal: Reveal) -> dict[Key, Figure]:
         """Return the figures by key; two statements at most."""
@@ -152,7 +163,7 @@ def _people(span: Span, window: Callable[[date], Window]) -> Family:
     metrics = {("active_people", span), ("battles_per_person", span)}
     if span is Span.DAYS_28:
         metrics.add(("stickiness", Span.DAY))
-    return Family(f"people {span}", frozenset(metrics), window, span, names_people=True)
+    return Family(f"people {span}", frozenset(metrics), window, span, names_people=True, looks_back=True)
 
 
 def _site(span: Span, window: Callable[[date], Window]) -> Family:
@@ -197,7 +208,7 @@ WIDE = (
     _site(Span.MONTH, _month),
     Family(
         "retention", frozenset({("retention", Span.WEEK)}), _week, Span.WEEK, names_people=True,
-        precedes=10_000 * _DAY, shifts=True,
+        precedes=10_000 * _DAY, shifts=True, looks_back=True,
     ),
     # The last one: it marks the day as counted.
     Family("returning", _of_day(MARK), names_people=True, follows=7 * _DAY),

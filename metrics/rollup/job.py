@@ -73,8 +73,12 @@ SELECT DISTINCT (touched.at AT TIME ZONE 'UTC')::date FROM (
     JOIN battles_vote AS vote ON vote.id = change.vote_id
     JOIN battles_battle AS battle ON battle.id = vote.battle_id
     WHERE change.at >= %(since)s
-    UNION ALL SELECT vote.battle_id, NULL FROM battles_vote AS vote WHERE vote.created_at >= %(since)s
-    UNION ALL SELECT id, NULL FROM battles_battle WHERE voided_at >= %(since)s
+    UNION ALL SELECT vote.battle_id, NULL FROM battles_vote AS vote
+    WHERE vote.created_at >= %(since)s OR vote."order" > %(last_order)s
+    UNION ALL SELECT id, NULL FROM battles_battle WHERE voided_at >= least(%(since)s, %(moment)s)
+    UNION ALL SELECT earlier.id, NULL FROM battles_battle AS later
+    JOIN battles_battle AS earlier ON earlier.session_id = later.session_id AND earlier.created_at < later.created_at
+    WHERE later.created_at >= %(since)s
     UNION ALL SELECT turn.battle_id, NULL FROM battles_turn AS turn WHERE turn.finished_at >= %(since)s
 ) AS source
 JOIN battles_battle AS battle ON battle.id = source.id
@@ -85,7 +89,11 @@ WHERE touched.at IS NOT NULL
 
 
 def _touched(since: date) -> set[date]:
-    """Return the days of battles, votes and calls that a later vote, change of a vote, turn or end as void concerns."""
+    """Return the days of battles, votes and calls that a later battle, vote, change of one, turn or end concerns.
+
+    Earlier votes and ends that were not aggregated then are among them: they reveal who answered only now.
+    """
+    reveal = Reveal.before(start_of(since))
     with connection.cursor() as cursor:
-        cursor.execute(_TOUCHED, {"since": start_of(since)})
+        cursor.execute(_TOUCHED, {"since": start_of(since), "last_order": reveal.last_order, "moment": reveal.moment})
         return {day for (day,) in cursor.fetchall()}

@@ -57,9 +57,12 @@ def stored_figures(family: Family, day: date) -> dict[Key, Figure]:
 def roll_up(family: Family, day: date, reveal: Reveal, *, only_compare: bool = False) -> Difference:
     """Store the figures of a day, and return what changed. only_compare: store nothing.
 
-    Where rows that the stored figures were counted from are deleted, no figure is lowered or removed.
+    Where rows that the stored figures were counted from are deleted, no figure is lowered or removed. Nothing is stored
+    for a family that sessions are not kept long enough for.
     """
     window = family.window(day)
+    if not family.is_counted(window):
+        return Difference({}, [], [], {})
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
     stored = stored_figures(family, window.day)

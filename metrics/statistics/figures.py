@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from battles.labels.categories import category_names
 from battles.labels.languages import language_name
 from common.errors import InvalidInput, NotFound
-from metrics.catalogue import Bucket
+from metrics.catalogue import SPAN_DAYS, Bucket
 from metrics.models import MetricDay
 from metrics.series import MAX_POINTS, MIN_PERSONS, read_days, start_of_bucket, start_of_next, starts_of_buckets, today
 from metrics.statistics.payload_types import (
@@ -58,13 +58,13 @@ FIGURES = (
     ),
     Figure(
         "languages", gettext_lazy("Languages"),
-        gettext_lazy("Battles begun by the language of the prompt: the eight with most battles, by week."),
+        gettext_lazy("Battles begun by the language of the prompt: the eight with most battles, by whole weeks."),
         "site_battles", "site_people", "language",
     ),
     Figure(
         "categories", gettext_lazy("Categories"),
         gettext_lazy(
-            "Battles begun by category: the eight with most battles, by week. A battle may have several."
+            "Battles begun by category: the eight with most battles, by whole weeks. A battle may have several."
         ),
         "site_battles", "site_people", "category",
     ),
@@ -89,8 +89,16 @@ class StatisticsQuery:
         return cls(first, last, Bucket(name))
 
     def bucket_of(self, figure: Figure) -> Bucket:
-        """Return weeks for languages and categories: buckets of two sizes would add up to hidden ones."""
-        return Bucket.WEEK if figure.dim else self.bucket
+        """Return weeks for languages and categories: buckets of two sizes would add up to hidden ones.
+
+        Different people are known in buckets for which sessions are kept.
+        """
+        if figure.dim:
+            return Bucket.WEEK
+        keep, shorter = settings.ARENA_KEEP_DAYS, (self.bucket, Bucket.WEEK)
+        if figure.metric != "site_people" or not keep:
+            return self.bucket
+        return next((bucket for bucket in shorter if SPAN_DAYS[_SPANS[bucket]] <= keep), Bucket.DAY)
 
 
 # Numbers by metric, dimension, key and first day of the bucket.
@@ -151,7 +159,7 @@ def _figure(
             "points": [
                 _point(
                     start, None if withheld.get(start) == key else values.get(key, {}).get(start, 0),
-                    is_few=start in few.get(key, ()), is_counted=start in counted,
+                    is_few=start in few.get(key, ()), is_counted=start in counted and not figure.dim,
                     unfinished=start_of_next(start, bucket) > today(),
                 )
                 for start in starts
@@ -191,7 +199,8 @@ def _withheld(values: Mapping[str, Mapping[date, int]], few: Mapping[str, Collec
 def _point(
     start: date, value: int | None, *, is_few: bool, is_counted: bool, unfinished: bool
 ) -> StatisticsPointPayload:
-    # The week and the month that have just begun are counted at night.
+    # The week and the month that have just begun are counted at night. Languages and categories wait for the end of the
+    # week: two nights' numbers would tell what one person asked between them.
     is_shown = not is_few and (is_counted or not unfinished)
     point: StatisticsPointPayload = {"at": start.isoformat(), "value": value if is_shown else None}
     if is_few:

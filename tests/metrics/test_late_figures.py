@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from battles.models import Battle, Call, Vote
+from leaderboard.models import AggregationRun
 from metrics.models import MetricDay
 from metrics.rollup import families, job
 from metrics.rollup.families import DAILY, Reveal
@@ -52,6 +53,42 @@ def test_vote_reveals_from_its_snapshot_on(blind: Battle):
     vote.refresh_from_db()
     assert counted(Reveal(NOON, vote.order - 1, NOON)) == 0
     assert counted(Reveal(NOON, vote.order, NOON)) > 0
+
+
+def test_runs_without_news_reveal_and_failed_ones_do_not(blind: Battle):
+    """Votes in teams and of auto mode are on no board of the site, so that its runs find nothing new."""
+    left, right = (side.model for side in blind.sides.order_by("position"))
+    vote = Vote.objects.create(
+        battle=blind, choice="left", model_left=left, model_right=right, turn_count=1, voter="visitor:1",
+        created_at=NOON - timedelta(hours=2),
+    )  # fmt: skip
+    vote.refresh_from_db()
+    run = {"method": "m", "parameters_hash": "h", "duration_ms": 1, "last_order": vote.order}
+    at = NOON - timedelta(hours=1)
+    AggregationRun.objects.create(slot="1", state="failed", started_at=at, finished_at=at, **run)
+    assert counted(Reveal.before(NOON)) == 0
+    AggregationRun.objects.create(slot="2", state="unchanged", started_at=NOON, finished_at=NOON, **run)
+    assert counted(Reveal.before(NOON)) == 0
+    assert counted(Reveal.before(NOON + timedelta(hours=1))) > 0
+
+
+def test_night_counts_days_that_were_revealed_late(blind: Battle):
+    left, right = (side.model for side in blind.sides.order_by("position"))
+    vote = Vote.objects.create(
+        battle=blind, choice="left", model_left=left, model_right=right, turn_count=1, voter="visitor:1",
+        created_at=NOON - timedelta(hours=2),
+    )  # fmt: skip
+    vote.refresh_from_db()
+    days = [NOON.date() + timedelta(days=n) for n in range(30)]
+    MetricDay.objects.bulk_create(MetricDay(metric="funnel_back", day=day, n=0, total=0) for day in days)
+    now = {"return_value": days[-1] + timedelta(days=1)}
+    run = {"state": "done", "method": "m", "parameters_hash": "h", "duration_ms": 1, "last_order": vote.order}
+    with patch.object(job, "today", **now):
+        assert NOON.date() in job.days_to_count()[1], "no run has read the vote"
+        for hours in (1, 2):
+            at = NOON + timedelta(hours=hours)
+            AggregationRun.objects.create(slot=str(hours), started_at=at, finished_at=at, **run)
+        assert NOON.date() not in job.days_to_count()[1]
 
 
 def test_void_battle_reveals_after_the_late_hour(blind: Battle):

@@ -66,6 +66,19 @@ def test_readers_within_a_minute_get_the_same_charts(operator: Client, monkeypat
     assert "25 %" in operator.get("/admin/metrics/").context["charts_html"]
 
 
+def test_kept_charts_show_the_present_budget(client: Client, monkeypatch: pytest.MonkeyPatch):
+    owner = make.member()
+    team, at = make.team(owner.user, slug="physics"), 0.0
+    client.force_login(owner.user)
+    monkeypatch.setattr(views, "CHARTS_KEPT_S", 60)
+    monkeypatch.setattr(time, "monotonic", lambda: at)
+    for budget in ("10", "50"):
+        Team.objects.filter(pk=team.pk).update(day_budget=budget)
+        page = client.get("/teams/physics/metrics/money/").content.decode()
+        assert f"The line across is the present budget: ${budget}" in page
+        at += 61
+
+
 def test_every_page_opens_with_any_period_and_filter(operator: Client):
     model = make.model(slug="ada")
     for metric in ("failed_share", "win_rate", "cost", "first_token"):

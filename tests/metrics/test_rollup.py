@@ -11,14 +11,17 @@ from django.utils import timezone
 
 from accounts.models import Team
 from battles.actions import delete_session
-from battles.models import Battle, RoutingDecision, Session, Vote
+from battles.models import Battle, RoutingDecision, Session, Turn, Vote
 from leaderboard.models import AggregationRun
+from metrics.catalogue import BY_NAME, Bucket
 from metrics.models import MetricDay
 from metrics.rollup import job
 from metrics.rollup.families import ALL, DAILY, Reveal
 from metrics.rollup.writing import roll_up
+from metrics.series import SeriesQuery, definition_of, read_series
 from models_registry.models import SpendingDay
 from tests import make
+from tests.leaderboard import vote_factory
 from tests.metrics import seeded
 from tests.metrics.recount import Recount
 
@@ -233,6 +236,60 @@ def test_return_elsewhere_is_not_told_to_a_team():
     roll_up(next(family for family in ALL if family.name == "returning"), DAYS[0], reveal())
     back = {row.team_id: (row.n, row.total) for row in MetricDay.objects.filter(metric="funnel_back", dim="")}
     assert back == {None: (1, 1), team.pk: (1, 0)}
+
+
+def test_vote_that_the_site_holds_is_counted_in_its_team():
+    team, left, right = make.team(), make.model(), make.model()
+    at = datetime.combine(DAYS[0], time(9), UTC)
+    for reason, on_site in (("", True), ("anomaly", True), ("anomaly", False), ("duplicate_prompt", True)):
+        vote_factory.cast(left, right, "left", excluded=reason, team=team, on_site_boards=on_site, created_at=at)
+    for family in DAILY:
+        roll_up(family, DAYS[0], reveal())
+    rows = MetricDay.objects.filter(dim__in=["", "reason"]).values_list("metric", "team", "key", "n", "total")
+    figures = {tuple(row[:3]): row[3:] for row in rows if row[0] in ("counted_share", "excluded_votes")}
+    assert figures["counted_share", None, ""] == (4, 1)
+    assert figures["counted_share", team.pk, ""] == (4, 2)
+    assert figures["excluded_votes", None, "anomaly"] == (2, 2)
+    assert figures["excluded_votes", team.pk, "anomaly"] == (1, 1)
+    assert figures["excluded_votes", team.pk, ""] == (2, 2)
+
+
+def test_next_battle_of_a_late_day_is_counted_that_night():
+    person, left, right = make.member(), make.model(), make.model()
+    first = make.battle(left, right, actor=person)
+    later = make.battle(left, right, actor=person)
+    Battle.objects.filter(pk=later.pk).update(session=first.session, created_at=datetime.combine(DAYS[0], time(9), UTC))
+    begun = DAYS[0] - timedelta(days=20)
+    Battle.objects.filter(pk=first.pk).update(created_at=datetime.combine(begun, time(9), UTC))
+    Turn.objects.update(created_at=datetime.combine(begun, time(9), UTC), finished_at=None)
+    MetricDay.objects.bulk_create(
+        MetricDay(metric="funnel_back", day=begun + timedelta(days=n), n=0, total=0) for n in range(20)
+    )
+    with patch.object(job, "today", return_value=DAYS[1]):
+        missing, changed = job.days_to_count()
+    assert missing == {DAYS[0]}
+    assert begun in changed
+
+
+def test_figures_of_people_need_sessions_as_long_as_they_look_back(settings):
+    person = make.member()
+    battle = make.battle(make.model(), make.model(), actor=person)
+    Battle.objects.filter(pk=battle.pk).update(created_at=datetime.combine(DAYS[0], time(9), UTC))
+    settings.ARENA_KEEP_DAYS = 14
+    for family in ALL:
+        roll_up(family, DAYS[0], reveal())
+    people = MetricDay.objects.filter(metric__in=["active_people", "stickiness", "retention"], dim__in=["", "week"])
+    assert {*people.values_list("metric", "span")} == {("active_people", span) for span in ("day", "7d", "week")}
+    queries = {bucket: SeriesQuery(BY_NAME["active_people"], DAYS[0], DAYS[0], bucket) for bucket in Bucket}
+    values = {bucket: read_series(query)["series"][0]["points"][0]["value"] for bucket, query in queries.items()}
+    assert values == {Bucket.DAY: 1, Bucket.WEEK: 1, Bucket.MONTH: None}
+    for name in ("active_people", "active_people_28d", "stickiness", "retention"):
+        assert "Not counted for longer than 14 days" in definition_of(BY_NAME[name])
+    for name in ("active_people_7d", "battles", "funnel_back"):
+        assert "Not counted" not in definition_of(BY_NAME[name])
+    settings.ARENA_KEEP_DAYS = 0
+    roll_up(next(family for family in ALL if family.name == "people month"), DAYS[0], reveal())
+    assert read_series(queries[Bucket.MONTH])["series"][0]["points"][0]["value"] == 1
 
 
 def test_day_without_its_night_is_counted_later(monkeypatch):

@@ -95,6 +95,30 @@ def test_languages_and_categories_have_weeks_only():
     assert read("?from=2026-03-02&to=2026-03-03&bucket=month")["languages"] == {"en": [60]}, "nor months"
 
 
+def test_week_under_way_has_no_languages_and_categories():
+    """Two nights' numbers would tell what one person asked between them."""
+    last_week = today() - timedelta(days=today().weekday() + 7)
+    for day in (last_week, today()):
+        store(day, 60, 20)
+        store(day, 12, 6, "language", "fr")
+        store(day, 12, 6, "category", "coding")
+    found = read(f"?from={last_week}&bucket=week")
+    assert found["battles"][""] == [60, 60]
+    assert found["languages"]["fr"] == found["categories"]["coding"] == [12, None]
+
+
+def test_people_are_counted_in_spans_that_sessions_stay(settings):
+    store(MONDAY, 60, 20)
+    month = "?from=2026-03-02&to=2026-03-31&bucket=month"
+    buckets = []
+    for days in (0, 31, 30, 6):
+        settings.ARENA_KEEP_DAYS = days
+        battles, people = Client().get(API + month).json()["figures"][:2]
+        assert battles["bucket"] == "month"
+        buckets.append(people["bucket"])
+    assert buckets == ["month", "month", "week", "day"]
+
+
 def test_team_and_review_are_counted_nowhere():
     left, right = make.model(), make.model()
     owner = make.member()
@@ -111,7 +135,8 @@ def test_team_and_review_are_counted_nowhere():
     found = read("")
     assert found["battles"][""][-1] == found["people"][""][-1] == 5
     assert found["votes"][""][-1] == "few"
-    assert found["categories"]["coding"][-1] == 5
+    coding = MetricDay.objects.get(metric="site_battles", span="week", dim="category", key="coding")
+    assert coding.n == 5
     rows = MetricDay.objects.filter(metric__startswith="site_")
     assert not rows.exclude(team=None).exists()
     assert set(rows.values_list("dim", flat=True)) == {"", "language", "category"}

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from django.db.models import Count, Q
@@ -59,9 +59,18 @@ class OwnPairs(NamedTuple):
 
 
 def pairs_of_person(actor: Actor, *, last_order: int) -> OwnPairs:
-    """Return votes on the site's Overall; one query. Held votes are among both, because people are not told of them."""
-    own = Vote.objects.cast_by(actor).with_names().on_overall()
-    return _grouped(own.filter(excluded_reason__in=Vote.COUNTED_REASONS), last_order)
+    """Return votes on the site's Overall. Held votes are among both, because people are not told of them.
+
+    A token sees the votes of its place; all of the person's are among the counted ones.
+    """
+    own = _grouped(_on_overall(actor), last_order)
+    if actor.token is None:
+        return own
+    return own._replace(counted=_grouped(_on_overall(replace(actor, token=None)), last_order).counted)
+
+
+def _on_overall(actor: Actor) -> VoteQuerySet:
+    return Vote.objects.cast_by(actor).with_names().on_overall().filter(excluded_reason__in=Vote.COUNTED_REASONS)
 
 
 def counted_pairs_of_team(team: int, *, last_order: int) -> list[VotedPair]:

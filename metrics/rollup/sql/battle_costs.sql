@@ -3,6 +3,8 @@ SELECT figure.metric, place.team, 'day' AS span, part.dim, part.key, figure.n, b
 FROM (
     SELECT battle.mode, session.team_id,
         (vote.id IS NOT NULL AND vote.excluded_reason = '')::integer AS counted,
+        -- See votes.sql.
+        coalesce(vote.excluded_reason = 'anomaly' AND vote.on_site_boards, FALSE)::integer AS held,
         coalesce(sum(call.cost), 0) AS cost
     FROM battles_battle AS battle
     JOIN battles_session AS session ON session.id = battle.session_id
@@ -22,6 +24,7 @@ CROSS JOIN LATERAL unnest(
 CROSS JOIN LATERAL (VALUES ('', ''), ('mode', battle.mode)) AS part (dim, key)
 CROSS JOIN LATERAL (
     VALUES ('cost_per_battle', 1),
-        (CASE WHEN battle.mode IN ('blind', 'side_by_side') THEN 'cost_per_vote' END, battle.counted)
+        (CASE WHEN battle.mode IN ('blind', 'side_by_side') THEN 'cost_per_vote' END,
+            battle.counted + CASE WHEN place.team IS NULL THEN 0 ELSE battle.held END)
 ) AS figure (metric, n)
 WHERE figure.metric IS NOT NULL

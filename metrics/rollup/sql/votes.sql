@@ -1,5 +1,8 @@
 WITH vote AS (
-    SELECT vote.*, extract(epoch FROM vote.created_at - (
+    SELECT vote.*,
+        -- Held by the site's moderators, of which voters are not told: in their team it is shown as counted.
+        excluded_reason = 'anomaly' AND on_site_boards AS is_held,
+        extract(epoch FROM vote.created_at - (
         SELECT max(turn.finished_at) FROM battles_turn AS turn
         WHERE turn.battle_id = vote.battle_id AND NOT turn.after_vote AND turn.finished_at <= vote.created_at
     )) AS seconds
@@ -13,7 +16,10 @@ CROSS JOIN LATERAL unnest(
 ) AS place (team)
 CROSS JOIN LATERAL (VALUES ('', ''), ('mode', vote.mode), ('language', vote.language)) AS part (dim, key)
 CROSS JOIN LATERAL (
-    VALUES ('counted_share', (vote.excluded_reason = '')::integer::numeric, NULL::integer),
+    VALUES (
+            'counted_share',
+            (vote.excluded_reason = '' OR (vote.is_held AND place.team IS NOT NULL))::integer::numeric, NULL::integer
+        ),
         (CASE WHEN vote.seconds IS NOT NULL THEN 'time_to_vote' END, vote.seconds,
             floor(ln(greatest(vote.seconds, 0.1)::float8) / ln(%(ratio)s::float8))::integer)
 ) AS figure (metric, total, bucket)
@@ -25,7 +31,7 @@ CROSS JOIN LATERAL unnest(
     CASE WHEN vote.team_id IS NULL THEN ARRAY[NULL::bigint] ELSE ARRAY[NULL, vote.team_id] END
 ) AS place (team)
 CROSS JOIN LATERAL (VALUES ('', ''), ('reason', vote.excluded_reason)) AS part (dim, key)
-WHERE vote.excluded_reason <> ''
+WHERE vote.excluded_reason <> '' AND NOT (vote.is_held AND place.team IS NOT NULL)
 UNION ALL
 SELECT 'win_rate', place.team, 'day', 'model', side.model::text, 1, side.points, NULL
 FROM vote

@@ -140,6 +140,19 @@ def test_own_board_needs_scope_read_and_knows_no_teams(models):
     assert browser.get("/api/v1/leaderboard/?board=taste").status_code == 404
 
 
+def test_token_sees_its_place_beside_the_same_others(models):
+    actor, (ada, bob, _cyd) = make.member(), models
+    team = make.team(actor.user)
+    vote(actor, ada, bob, "left", 30)
+    vote(actor, ada, bob, "right", 90, team=team)
+    aggregate()
+    whole, personal = own(actor), make.api(actor.user, scopes=[Scope.READ]).get(API).json()
+    assert (whole["votes"], personal["votes"]) == (120, 30)
+    for slug in ("ada", "bob"):
+        assert line(personal, slug)["others_score"] == line(whole, slug)["others_score"]
+    assert line(personal, "ada")["score"] > line(whole, "ada")["score"]
+
+
 def test_page_reads_in_a_fixed_number_of_queries(models, django_assert_num_queries):
     actor, (ada, bob, cyd) = make.member(), models
     vote(actor, ada, bob, "left", 6)
