@@ -19,6 +19,13 @@ class BreakerQuerySet(models.QuerySet["Breaker"]):
     def of_site(self) -> "BreakerQuerySet":
         return self.filter(model__team=None, provider__team=None)
 
+    def of_active(self) -> "BreakerQuerySet":
+        """Leave out breakers of inactive models, and of providers without an active one: no probe closes them.
+
+        A provider's breaker is there once for each of its active models.
+        """
+        return self.filter(Q(model__status="active") | Q(provider__models__status="active"))
+
     def due(self) -> "BreakerQuerySet":
         """Filter breakers whose cooldown is over, except those of inactive models."""
         is_active = Q(model=None) | Q(model__status="active")

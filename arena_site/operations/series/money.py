@@ -20,10 +20,12 @@ def money_series() -> list[Metric]:
         if spending.cap is not None:
             cap.add_metric([spending.name], float(spending.cap))
     breakers = GaugeMetricFamily(
-        "arena_breaker_open", "How many models and providers are kept out of the draw.", labels=["kind"]
+        "arena_breaker_open",
+        "How many active models, and providers of such, are kept out of the draw.",
+        labels=["kind"],
     )
-    for kind, number in (
-        Breaker.objects.open().of_site().aggregate(model=Count("model"), provider=Count("provider")).items()
-    ):
+    kept_out = Breaker.objects.open().of_site().of_active()
+    numbers = {kind: Count(kind, distinct=True) for kind in ("model", "provider")}
+    for kind, number in kept_out.aggregate(**numbers).items():
         breakers.add_metric([kind], number)
     return [cost, cap, breakers]

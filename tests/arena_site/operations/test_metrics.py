@@ -232,6 +232,19 @@ def test_queue_cost_and_breakers_are_in_metrics(client: Client, settings: Any):
 
 
 @pytest.mark.django_db
+def test_breakers_of_models_out_of_use_are_not_open(client: Client):
+    """No probe closes them, so that the alert would never end."""
+    used, paused = make.model(), make.model(status="paused", at="http://127.0.0.1:9/paused/v1")
+    with_two = make.model(at="http://127.0.0.1:9/two/v1")
+    make.model(provider=with_two.provider)
+    for which in ({"model": used}, {"model": paused}, {"provider": with_two.provider}, {"provider": paused.provider}):
+        Breaker.objects.create(**which, opened_at=timezone.now(), probe_at=timezone.now(), reason="cut")
+    samples = ask(client)
+    assert samples["arena_breaker_open", ("model",)] == 1
+    assert samples["arena_breaker_open", ("provider",)] == 1
+
+
+@pytest.mark.django_db
 def test_metrics_query_count_is_fixed(client: Client, django_assert_num_queries: Callable):
     models = [make.model() for _ in range(2)]
     budgets.chosen()  # cached for seconds
