@@ -185,7 +185,7 @@ def _judge(bench: Bench, run: int, items: int) -> None:
     """Have as many pairs of a run's answers judged as it has items."""
     began = time.perf_counter()
     judging = int(bench.arena.shell(JUDGE.format(run=run, pairs=MODELS // 2)))
-    _wait_for(bench, judging, "queued")
+    wait_for_run(bench, judging, "queued")
     prepared = time.perf_counter() - began
     cpu, _ = _drive(bench, judging, items)
     ours = sum(cpu[part] for part in ("web", "answers", "valkey", "rendering"))
@@ -198,7 +198,7 @@ def _create(bench: Bench, items: int, concurrency: int) -> tuple[int, float]:
     began = time.perf_counter()
     code = CREATE.format(cases=items // MODELS, models=MODELS, concurrency=concurrency)
     run = int(bench.arena.shell(code))
-    _wait_for(bench, run, "queued")
+    wait_for_run(bench, run, "queued")
     return run, time.perf_counter() - began
 
 
@@ -212,7 +212,7 @@ def _drive(bench: Bench, run: int, items: int) -> tuple[dict[str, float], float]
     """Return CPU seconds by part, and seconds of the run."""
     before, began = bench.meter.cpu(), time.perf_counter()
     bench.arena.shell(START.format(run=run))
-    _wait_for(bench, run, "done")
+    wait_for_run(bench, run, "done")
     seconds = time.perf_counter() - began
     cpu = spent(before, bench.meter.cpu())
     scored = bench.arena.query("SELECT count(*) FROM benchmarks_runitem WHERE run_id = %s AND score = 1", run)
@@ -220,7 +220,7 @@ def _drive(bench: Bench, run: int, items: int) -> tuple[dict[str, float], float]
     return cpu, seconds
 
 
-def _wait_for(bench: Bench, run: int, state: str) -> None:
+def wait_for_run(bench: Bench, run: int, state: str) -> None:
     while bench.arena.query("SELECT state FROM benchmarks_run WHERE id = %s", run) != [(state,)]:
         time.sleep(0.25)
 

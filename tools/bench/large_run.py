@@ -17,7 +17,7 @@ INSERT INTO benchmarks_runitem (
     run_id, entrant_id, case_id, repeat, turn, position, state, attempt, fence, due_at, error, preempted,
     score, passed, scored_by, finished_at
 )
-SELECT %(run)s, entrant.id, c.id, 0, 1, c.position, 'scored', 1, 1, now(), '', 0,
+SELECT %(run)s, entrant.id, c.id, 0, 0, c.position, 'scored', 1, 1, now(), '', 0,
     round(chance::numeric, 1), chance > 0.5, 'digest', now()
 FROM benchmarks_case AS c
 CROSS JOIN benchmarks_entrant AS entrant
@@ -40,7 +40,7 @@ SELECT call_id, 'item', now(), model_id, 1, 1, 'done', '{"model": "words", "para
 FROM made;
 INSERT INTO benchmarks_itemcall (item_id, turn, fence, call_id) SELECT item_id, 0, 1, call_id FROM made;
 INSERT INTO benchmarks_reply (model_id, owner_id, text, reasoning, finish_reason, answer_key, call_id)
-SELECT model_id, %(owner)s, repeat('many words ', 25), '', 'stop', '', call_id FROM made;
+SELECT model_id, %(owner)s, repeat('many words ', 25) || call_id, '', 'stop', '', call_id FROM made;
 INSERT INTO benchmarks_itemreply (item_id, turn, reply_id)
 SELECT made.item_id, 0, reply.id FROM made JOIN benchmarks_reply AS reply USING (call_id);
 INSERT INTO benchmarks_score (
