@@ -5,9 +5,11 @@ from django.http import Http404
 
 from accounts.actor import Actor, actor_keys
 from accounts.teams.roles import Right, teams_with
+from battles.models import Vote
 from benchmarks.models import Run
 from common.errors import NotAllowed
-from reviews.models import Review, ReviewBattle, Reviewer, RunReader
+from reviews.errors import OwnVotesFirst, ResultsHidden
+from reviews.models import Review, ReviewBattle, Reviewer, ReviewGrade, RunReader
 
 _SHOWN = (Review.State.OPEN, Review.State.CLOSED)
 
@@ -79,12 +81,15 @@ def get_review_or_404(actor: Actor, public_id: str, *, to_change: bool = False) 
     return review
 
 
+def is_maker(actor: Actor, review: Review) -> bool:
+    return actor.user is not None and review.owner_id == actor.user.pk
+
+
 def may_manage(actor: Actor, review: Review) -> bool:
     """Members of a team manage what they made, others by their right."""
-    is_maker = actor.user is not None and review.owner_id == actor.user.pk
     if review.team_id is None:
-        return is_maker and not actor.is_limited_from(None)
-    return review.team_id in teams_with(actor.memberships, Right.USE if is_maker else Right.EDIT)
+        return is_maker(actor, review) and not actor.is_limited_from(None)
+    return review.team_id in teams_with(actor.memberships, Right.USE if is_maker(actor, review) else Right.EDIT)
 
 
 def reads_opinions(actor: Actor, review: Review) -> bool:
@@ -101,8 +106,7 @@ def belongs_to_audience(actor: Actor, review: Review) -> bool:
         case Review.Audience.TEAM:
             return review.team_id in actor.memberships
         case Review.Audience.OWNER:
-            is_owner = actor.user is not None and review.owner_id == actor.user.pk
-            return is_owner and (review.team_id is None or review.team_id in actor.memberships)
+            return is_maker(actor, review) and (review.team_id is None or review.team_id in actor.memberships)
         case Review.Audience.MEMBERS:
             return actor.user is not None
         case Review.Audience.LINK | Review.Audience.CODES:
@@ -132,12 +136,36 @@ def has_voted_before(actor: Actor, review: Review) -> bool:
 
 
 def shows_results(actor: Actor, review: Review) -> bool:
-    """A second opinion shows its results to its owner, and to each person after their vote."""
-    if review.shows_results or review.battle_id is None or review.state != Review.State.OPEN:
+    """Return whether the person reads the results: of an open review, once these can change none of their votes.
+
+    A second opinion shows its results so far to its owner, and to each person after their vote.
+    """
+    if review.state != Review.State.OPEN:
         return review.shows_results
-    if may_manage(actor, review):
-        return True
-    return review.battles.filter(person=actor.key, battle__vote__isnull=False).exists()
+    if review.battle_id is not None:
+        # A manager of the team who did not make it votes as others do.
+        return is_maker(actor, review) or review.battles.filter(person=actor.key, battle__vote__isnull=False).exists()
+    if review.hides_results:
+        return False
+    has_no_vote = not belongs_to_audience(actor, review) or knows_answers(actor, review)
+    return has_no_vote or ended_votes(actor, review).count() >= review.most_votes_of_a_person
+
+
+def require_results(actor: Actor, review: Review) -> None:
+    """Raise ResultsHidden, with what the person waits for."""
+    if shows_results(actor, review):
+        return
+    is_own_turn = review.battle_id is not None or not review.hides_results
+    raise OwnVotesFirst if review.state == Review.State.OPEN and is_own_turn else ResultsHidden
+
+
+def ended_votes(actor: Actor, review: Review) -> QuerySet[ReviewBattle] | QuerySet[ReviewGrade]:
+    """Return the person's ended battles, without pairs shown again, or ended grades."""
+    battles = review.battles.filter(repeats=None)
+    if review.has_stop_rule:  # a pair voted on before and after a sign-in is one
+        battles = battles.exclude(battle__vote__excluded_reason=Vote.ExcludedReason.REPEATED)
+    mine: QuerySet[ReviewBattle] | QuerySet[ReviewGrade] = review.grades.all() if review.is_graded else battles
+    return mine.filter(person__in=keys_in(review, actor), ended_at__isnull=False)
 
 
 def _owners(review: Review) -> set[int | None]:

@@ -21,6 +21,12 @@ class ResultsHidden(ReviewState):
     message = _("The results are hidden until the review closes.")
 
 
+class OwnVotesFirst(ResultsHidden):
+    """Raised for results so far, which are shown to a person when no vote of theirs can follow."""
+
+    message = _("The results so far are shown to you after your own votes.")
+
+
 class NothingToReview(InvalidInput):
     """Raised for a run of which no two answers can be compared."""
 

@@ -17,7 +17,6 @@ from common.tables.table import Kind, Table
 from common.tables.writers import CONTENT_TYPES, WRITERS
 from models_registry.models import LanguageModel
 from reviews import access
-from reviews.errors import ResultsHidden
 from reviews.models import Review, ReviewBattle
 
 BATCH = 1_000
@@ -48,8 +47,7 @@ def opinions_response(review: Review, ending: str, *, actor: Actor) -> Streaming
 
     review: one that access.reads_opinions lets the actor read. ending: a key of WRITERS.
     """
-    if not access.shows_results(actor, review):
-        raise ResultsHidden
+    access.require_results(actor, review)
     if review.run is not None:
         read_answers(actor, review.run)
     actor.count("export", fail_open=True)

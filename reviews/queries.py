@@ -36,14 +36,9 @@ class Own:
 
 
 def read_own(actor: Actor, review: Review) -> Own:
-    battles = review.battles.filter(repeats=None)
-    if review.has_stop_rule:  # a pair voted on before and after a sign-in is one
-        battles = battles.exclude(battle__vote__excluded_reason=Vote.ExcludedReason.REPEATED)
-    mine: QuerySet[ReviewBattle] | QuerySet[ReviewGrade] = review.grades.all() if review.is_graded else battles
-    moments = mine.filter(person__in=access.keys_in(review, actor), ended_at__isnull=False).order_by("ended_at")
+    moments = access.ended_votes(actor, review).order_by("ended_at")
     ended = list(moments.values_list("ended_at", flat=True))
-    most = min(review.item_count, review.most_per_person or review.item_count)
-    return Own(len(ended), most, _minutes([moment for moment in ended if moment is not None]))
+    return Own(len(ended), review.most_votes_of_a_person, _minutes([moment for moment in ended if moment is not None]))
 
 
 def _minutes(ends: Sequence[datetime]) -> int | None:

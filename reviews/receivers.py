@@ -98,8 +98,8 @@ class ReviewSeries:
         return [VoteQuestion(question["text"], question["steps"]) for question in stored or ()]
 
     def may_read_board(self, actor: Actor, series: str) -> bool:
-        review = access.readable_reviews(actor).filter(public_id=series).first()
-        return review is not None and review.shows_results
+        review = access.readable_reviews(actor).select_related("run").filter(public_id=series).first()
+        return review is not None and access.shows_results(actor, review)
 
     def titles(self, series: Collection[str]) -> dict[str, str]:
         return dict(Review.objects.filter(public_id__in=series).values_list("public_id", "title"))

@@ -24,7 +24,7 @@ def end_if_done(review: Review, person: str) -> None:
     if not review.has_stop_rule:
         return
     voted = ReviewBattle.objects.filter(review=review, person=person, ended_at__isnull=False, repeats=None).count()
-    if voted >= min(review.item_count, review.most_per_person or review.item_count):
+    if voted >= review.most_votes_of_a_person:
         _end(review.pk, Q(person=person))
 
 

@@ -74,7 +74,7 @@ class ReviewAgreement:
 
 @dataclass(frozen=True)
 class JudgeWithPeople:
-    """A judge with people in all reviews of a run that show results. reviews: the latest first."""
+    """A judge with people in all closed reviews of a run. reviews: the latest first."""
 
     comparison: Comparison
     people: Agreement | None
@@ -109,7 +109,7 @@ def read_agreement(review: Review) -> ReviewAgreement:
 
 def read_judges_with_people(run: Run, judges: Sequence[Judge]) -> dict[int, JudgeWithPeople]:
     """Return agreement by id of a judge, of those that share a pair with people."""
-    reviews = list(Review.objects.filter(run=run).with_results().order_by("-created_at", "-pk"))
+    reviews = list(Review.objects.filter(run=run).closed().order_by("-created_at", "-pk"))
     if not reviews or not judges:
         return {}
     gathered = gather(run, reviews)

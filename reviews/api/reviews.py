@@ -36,7 +36,6 @@ from reviews.api.serializers import (
     ReviewTermsSerializer,
 )
 from reviews.boards import read_review_board
-from reviews.errors import ResultsHidden
 from reviews.exports import opinions_response
 from reviews.grading.payloads import answer_to_grade_payload
 from reviews.grading.showing import read_shown
@@ -126,8 +125,7 @@ class ReviewViewSet(ViewSet):
     @action(detail=True, methods=["get"])
     def results(self, request: Request, public_id: str) -> PayloadResponse[ReviewResultsPayload]:
         review = self.get_object()
-        if not access.shows_results(actor_of(request), review):
-            raise ResultsHidden
+        access.require_results(actor_of(request), review)
         return PayloadResponse(
             results_payload(review, read_totals(review), read_review_board(review), read_answers(review))
         )
@@ -135,8 +133,7 @@ class ReviewViewSet(ViewSet):
     @action(detail=True, methods=["get"])
     def agreement(self, request: Request, public_id: str) -> PayloadResponse[ReviewAgreementPayload]:
         review = self.get_object()
-        if not review.shows_results:
-            raise ResultsHidden
+        access.require_results(actor_of(request), review)
         return PayloadResponse(review_agreement_payload(review, read_agreement(review)))
 
 

@@ -57,9 +57,8 @@ class ReviewQuerySet(models.QuerySet["Review"]):
     def open(self) -> "ReviewQuerySet":
         return self.filter(state=Review.State.OPEN)
 
-    def with_results(self) -> "ReviewQuerySet":
-        """Filter to those whose results are shown."""
-        return self.filter(Q(state=Review.State.CLOSED) | Q(state=Review.State.OPEN, hides_results=False))
+    def closed(self) -> "ReviewQuerySet":
+        return self.filter(state=Review.State.CLOSED)
 
     def lock(self, pk: int) -> "Review":
         """Return the review, locked until COMMIT."""
@@ -303,6 +302,10 @@ class Review(models.Model):
         return {self.AsksFor.PASS: [0, 1], self.AsksFor.STARS: [1, 2, 3, 4, 5]}.get(self.AsksFor(self.asks_for), [])
 
     @property
+    def most_votes_of_a_person(self) -> int:
+        return min(self.item_count, self.most_per_person or self.item_count)
+
+    @property
     def is_joined(self) -> bool:
         return self.audience in self.JOINED
 
@@ -333,3 +336,4 @@ class Review(models.Model):
     @property
     def shows_results(self) -> bool:
         return self.state == self.State.CLOSED or (self.state == self.State.OPEN and not self.hides_results)
+        """Return whether there are results. Who reads them while it is open: reviews.access.shows_results."""

@@ -51,7 +51,7 @@ from reviews.statistics.stop_rule import means_in_order
 
 
 def run_inputs(run: Run, stored: RunReport) -> RunInputs:
-    reviews = list(Review.objects.filter(run=run).with_results().order_by("-created_at", "-pk"))
+    reviews = list(Review.objects.filter(run=run).closed().order_by("-created_at", "-pk"))
     return RunInputs(
         run=run.public_id, name=run.name, template=run.version.template.name, version=run.version.number,
         number=stored.number, is_cancelled=run.state == Run.State.CANCELLED, computed_at=stored.computed_at,

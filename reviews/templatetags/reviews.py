@@ -34,7 +34,7 @@ class _OfRun(TypedDict):
 
 
 class _OnPeople(TypedDict):
-    """A judge beside people. people: with each other. review: the latest with results. disagreements: a path."""
+    """A judge beside people. people: with each other. review: the latest closed one. disagreements: a path."""
 
     judge: WithPeoplePayload
     people: AgreementPayload | None
@@ -93,6 +93,6 @@ def judge_with_people(run: Run, judge: Judge) -> _OnPeople | None:
 @register.simple_tag
 def judge_on_runs(judge: Judge, runs: Sequence[Run]) -> list[tuple[Run, _OnPeople]]:
     """Return the latest runs on which the judge shares answers with people."""
-    reviewed = set(Review.objects.filter(run__in=runs).with_results().values_list("run", flat=True))
+    reviewed = set(Review.objects.filter(run__in=runs).closed().values_list("run", flat=True))
     latest = [run for run in runs if run.pk in reviewed][:LATEST]
     return [(run, found) for run in latest if (found := judge_with_people(run, judge)) is not None]

@@ -25,7 +25,7 @@ def agreement(request: PageRequest, public_id: str) -> HttpResponse:
         return redirect_to(request, reverse("reviews:results", args=[review.public_id]))
     reads_answers = review.run is not None and access.reads_opinions(request.actor, review)
     context: dict[str, object] = {"review": review, "reads_answers": reads_answers}
-    if review.shows_results:
+    if access.shows_results(request.actor, review):
         figures = read_agreement(review)
         payload = review_agreement_payload(review, figures)
         names = {each.judge.public_id: each.judge for each in figures.judges}
@@ -55,7 +55,7 @@ def export(request: PageRequest, public_id: str, ending: str) -> StreamingHttpRe
 def disagreements(request: PageRequest, public_id: str, judge_id: str) -> HttpResponse:
     """Show pairs on which the judge and people differ; `judged` and `said` limit them to a cell of the confusions."""
     review = access.get_review_or_404(request.actor, public_id)
-    if not review.shows_results or review.run is None:
+    if not access.shows_results(request.actor, review) or review.run is None:
         raise Http404
     run = get_judged_answers_or_404(request.actor, review.run.public_id)
     judge = next((judge for judge in judges_of(run) if judge.public_id == judge_id), None)

@@ -113,6 +113,7 @@ def show(request: PageRequest, public_id: str) -> HttpResponse:
         "manages": access.may_manage(request.actor, review),
         "knows": access.knows_answers(request.actor, review),
         "own": read_own(request.actor, review),
+        "shows_results": access.shows_results(request.actor, review),
         "is_done": "done" in request.GET,
         "contrasts": read_contrasts(review),
     }
@@ -144,17 +145,19 @@ def results(request: PageRequest, public_id: str) -> HttpResponse:
     review = access.get_review_or_404(request.actor, public_id)
     if review.battle is not None:
         return second_opinions.spread(request, review)
+    shown = access.shows_results(request.actor, review)
     context: dict[str, object] = {
         "review": review,
+        "shows_results": shown,
         "manages": access.may_manage(request.actor, review),
         "left_out": review.left_out_sentences,
     }
-    if review.shows_results and review.is_graded:
+    if shown and review.is_graded:
         context["graded"] = grades_payload(review, read_grade_results(review))
-    elif review.shows_results:
+    elif shown:
         board = read_review_board(review)
         context |= {"board": board, "tables": tables(board.results, link=review.team_id is None)}
-    if review.shows_results:
+    if shown:
         context["totals"] = totals = read_totals(review)
         context["questions"] = read_answers(review)
         context["came_by"] = joined_sentence(review, totals.people)

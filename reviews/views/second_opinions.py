@@ -48,7 +48,7 @@ def invitation(request: PageRequest, review: Review) -> HttpResponse:
     context = {
         "review": review,
         "is_asked": access.belongs_to_audience(request.actor, review),
-        "manages": access.may_manage(request.actor, review),
+        "is_maker": access.is_maker(request.actor, review),
         "has_voted": bool(read_own(request.actor, review).voted),
         "knows": access.knows_answers(request.actor, review),
         "shows_results": access.shows_results(request.actor, review),
@@ -59,7 +59,7 @@ def invitation(request: PageRequest, review: Review) -> HttpResponse:
 
 def spread(request: PageRequest, review: Review) -> HttpResponse:
     shown = access.shows_results(request.actor, review)
-    context: dict[str, object] = {"review": review, "manages": access.may_manage(request.actor, review)}
+    context: dict[str, object] = {"review": review, "is_maker": access.is_maker(request.actor, review)}
     if shown:
         context |= {"spread": read_spread(review), "on_site": site_agreement()}
     return render(request, "reviews/second_opinions/results.html", context)

@@ -12,9 +12,11 @@ from benchmarks import actions as run_actions
 from benchmarks.models import Reply
 from models_registry.models import LanguageModel
 from reviews import actions
+from reviews.agreement.results import read_judges_with_people
 from reviews.models import Contrast, Review, ReviewBattle, RunReader
+from reviews.receivers import ReviewSeries
 from tests import make
-from tests.worlds.benchmarks import samples
+from tests.worlds.benchmarks import judged_runs, samples
 from tests.worlds.benchmarks.samples import Sample, downloaded
 
 pytestmark = pytest.mark.django_db
@@ -154,6 +156,73 @@ def test_nothing_tells_the_leader_before_the_close(review: Review, owner: Actor)
     }  # fmt: skip
     assert "Gazelle" not in browser.get(review.settings_url).content.decode()
     assert browser.get(f"/leaderboard/?board=review:{review.public_id}").status_code == 404
+
+
+def reads_results(person: Actor, review: Review) -> bool:
+    """Return whether the person reads the results so far, which all pages and the API answer alike."""
+    browser, later = make.browser(person), "shown to you after your own votes"
+    pages = [f"/review/{review.public_id}/{name}" for name in ("", "results/", "agreement/")]
+    found = [later not in browser.get(page).content.decode() for page in pages]
+    for name in ("results/", "agreement/"):
+        response = browser.get(f"/api/v1/reviews/{review.public_id}/{name}")
+        found.append(response.status_code == 200)
+        assert found[-1] or later in response.json()["detail"]
+    found.append(ReviewSeries().may_read_board(person, review.public_id))
+    [answer] = set(found)
+    return answer
+
+
+def vote(person: Actor, review: Review, times: int) -> None:
+    for _n in range(times):
+        battle = actions.next_battle(person, review)
+        assert battle is not None
+        cast_vote(actor=person, battle=battle, choice=Vote.Choice.LEFT)
+
+
+@pytest.mark.parametrize("most", [None, 2])
+def test_results_so_far_come_after_own_votes(published: Sample, owner: Actor, most: int | None):
+    terms = {"opinions_per_item": 9, "hides_results": False, "most_per_person": most, "repeats_percent": 0}
+    review = actions.open_review(actions.create_review(owner=owner.user, run=published.run, **terms))
+    person = make.member()
+    assert (reads_results(owner, review), reads_results(person, review)) == (True, False)
+    vote(person, review, (most or 7) - 1)
+    assert not reads_results(person, review)
+    vote(person, review, 1)
+    assert reads_results(person, review)
+    actions.close_review(review)
+    review.refresh_from_db()
+    assert reads_results(make.member(), review)
+
+
+def test_results_so_far_are_shown_to_readers_of_answers(published: Sample, owner: Actor):
+    reader = make.member()
+    make.browser(reader).get(addresses(published)[0])
+    terms = {"opinions_per_item": 9, "hides_results": False}
+    review = actions.open_review(actions.create_review(owner=owner.user, run=published.run, **terms))
+    assert reads_results(reader, review)  # no vote of theirs counts
+
+
+def test_grades_so_far_come_after_own_grades(published: Sample, owner: Actor):
+    terms = {"asks_for": "stars", "opinions_per_item": 9, "hides_results": False, "most_per_person": 1}
+    review = actions.open_review(actions.create_review(owner=owner.user, run=published.run, **terms))
+    person = make.member()
+    browser, results = make.browser(person), f"/api/v1/reviews/{review.public_id}/results/"
+    assert browser.get(results).status_code == 409
+    drawn = actions.next_answer(person, review)
+    assert drawn is not None
+    actions.grade_answer(person, review, drawn.pk, 4)
+    assert browser.get(results).status_code == 200
+
+
+def test_figures_of_a_run_wait_for_the_close(published: Sample, owner: Actor):
+    terms = {"opinions_per_item": 9, "hides_results": False}
+    review = actions.open_review(actions.create_review(owner=owner.user, run=published.run, **terms))
+    judge = judged_runs.judge(make.model(), owner.user)
+    judged_runs.answer(judged_runs.judging(judge, published.run), "judge-longer")
+    vote(make.member(), review, 7)
+    assert read_judges_with_people(published.run, [judge]) == {}
+    actions.close_review(review)
+    assert list(read_judges_with_people(published.run, [judge])) == [judge.pk]
 
 
 @pytest.fixture

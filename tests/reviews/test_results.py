@@ -67,8 +67,10 @@ def test_shown_results_follow_the_votes(sample: Sample, owner: Actor, models: li
     publish_missing()
     assert AggregationRun.objects.latest("pk").votes_counted == 2 * PAIRS
     assert not unpublished().exists()
-    page = make.browser(make.member()).get(f"/review/{review.public_id}/results/").content.decode()
-    assert "These results change with each vote." in page
+    results = f"/review/{review.public_id}/results/"
+    assert "These results change with each vote." in make.browser(owner).get(results).content.decode()
+    board, asked = f"/leaderboard/?board=review:{review.public_id}", make.browser(make.member())
+    assert [reader.get(board).status_code for reader in (make.browser(owner), asked)] == [200, 404]
 
 
 def test_review_without_votes_closes(review: Review):

@@ -68,6 +68,19 @@ def test_rights_decide_on_settings(place: Place):
 
 
 def test_open_review_hides_judged_answers_from_the_team(place: Place):
+def test_teams_managers_vote_before_results_so_far(place: Place):
+    terms = {"owner": place.people[Role.MANAGER], "run": place.sample.run, "opinions_per_item": 5}
+    review = actions.open_review(actions.create_review(**terms, hides_results=False))
+    results = f"/review/{review.public_id}/results/"
+    manager = Actor(user=place.people[Role.OWNER])
+    browsers = {role: make.browser(Actor(user=user)) for role, user in place.people.items()}
+    shown = {role: browser.get(results).context["shows_results"] for role, browser in browsers.items()}
+    assert shown == {Role.OWNER: False, Role.MANAGER: True, Role.MEMBER: False, Role.GUEST: False}
+    while (battle := actions.next_battle(manager, review)) is not None:
+        assert cast_vote(actor=manager, battle=battle, choice=Vote.Choice.LEFT).excluded_reason in ("", "repeated")
+    assert browsers[Role.OWNER].get(results).context["shows_results"]
+
+
     owner = place.people[Role.MANAGER]
     judge = judged_runs.judge(make.model(), owner, team=place.team)
     judged_runs.answer(judged_runs.judging(judge, place.sample.run), "judge-longer")

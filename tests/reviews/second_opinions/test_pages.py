@@ -4,14 +4,14 @@ import pytest
 from django.test import Client
 
 from accounts.actor import Actor
-from accounts.models import Scope
+from accounts.models import Role, Scope
 from battles.models import Battle
 from models_registry.models import LanguageModel
 from reviews.models import Review
 from reviews.second_opinions.actions import ask_others
 from reviews.second_opinions.queries import SiteAgreement
 from tests import make
-from tests.worlds.reviews.second_opinions import prefer, voted_battle
+from tests.worlds.reviews.second_opinions import asked_about, prefer, voted_battle
 
 pytestmark = pytest.mark.django_db
 
@@ -121,3 +121,27 @@ def test_api_needs_scope_and_owner(owner: Actor, battle: Battle):
     address = f"/api/v1/battles/{battle.public_id}/second-opinion/"
     assert make.api(owner.user, scopes=[Scope.READ, Scope.VOTE]).post(address).status_code == 403
     assert make.api(make.user()).post(address).status_code == 404
+
+
+def test_teams_manager_votes_before_reading(pair: tuple[LanguageModel, LanguageModel]):
+    maker, manager, mate = (make.user() for _n in range(3))
+    team = make.team(maker, members={Role.MANAGER: [manager], Role.MEMBER: [mate]})
+    review = asked_about(Actor(user=maker), models=pair, place=team)
+    prefer(Actor(user=mate), review, pair[0])
+    page, results = review.get_absolute_url(), f"/review/{review.public_id}/results/"
+    files = [f"/api/v1/reviews/{review.public_id}/{name}" for name in ("results/", "export.jsonl")]
+    files.append(f"/review/{review.public_id}/export.csv")
+
+    browser = make.browser(Actor(user=manager))
+    invitation = browser.get(page)
+    assert "How people voted" not in text_of(invitation)
+    assert review.settings_url not in invitation.content.decode()  # the maker's page
+    assert "Gazelle" not in text_of(browser.get(results))
+    refused = [browser.get(address, headers={"Accept": "application/json"}) for address in files]
+    assert [response.status_code for response in refused] == [409, 409, 409]
+    assert refused[0].json()["detail"] == "The results so far are shown to you after your own votes."
+    assert make.browser(Actor(user=maker)).get(results).context["spread"].people == 1
+
+    assert prefer(Actor(user=manager), review, pair[1]).excluded_reason == ""
+    assert "Gazelle bob 1 person · 50 %" in text_of(browser.get(results))
+    assert [browser.get(address).status_code for address in files] == [200, 200, 200]
