@@ -12,7 +12,7 @@ from benchmarks.models import Run
 from common.errors import ArenaError
 from models_registry.models import LanguageModel
 from reviews.actions.contrasts import models_of, read_contrasts
-from reviews.actions.lifecycle import CHANGEABLE, ReviewTerms
+from reviews.actions.lifecycle import ReviewTerms, changeable
 from reviews.actions.own_prompts import MAX_LENGTH, split_prompts
 from reviews.models import Review, Reviewer
 
@@ -166,7 +166,7 @@ class ReviewForm(forms.Form):
             fields, initial = stop_rule_fields(review)
             self.fields, self.initial = {**self.fields, **fields}, {**self.initial, **initial}
         if review.state == Review.State.OPEN:
-            self.fields = {name: field for name, field in self.fields.items() if name in CHANGEABLE}
+            self.fields = {name: field for name, field in self.fields.items() if name in changeable(review)}
 
     def clean_asks_for(self) -> str:
         return self.cleaned_data["asks_for"] or Review.AsksFor.PAIRS

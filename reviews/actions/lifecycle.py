@@ -65,8 +65,9 @@ class ReviewTerms(TypedDict, total=False):
     closes_at: datetime | None
 
 
-# What may change while people vote.
-CHANGEABLE = {"title", "closes_at"}
+def changeable(review: Review) -> set[str]:
+    """Return the terms that may change while people vote."""
+    return {"title"} if review.keeps_deadline else {"title", "closes_at"}
 
 
 def create_review(
@@ -107,7 +108,11 @@ def change_review(review: Review, **terms: Unpack[ReviewTerms]) -> Review:
     stored = Review.objects.lock(review.pk)
     contrasts = _changed_contrasts(stored, terms)
     changed = {name for name, value in terms.items() if getattr(stored, name) != value}
-    if stored.state == Review.State.OPEN and (contrasts is not None or not changed <= CHANGEABLE):
+    if stored.state == Review.State.OPEN and (contrasts is not None or not changed <= changeable(stored)):
+        if stored.keeps_deadline:
+            raise ReviewState(
+                _("This open review changes only its title: its deadline stays, since its results so far are shown.")
+            )
         raise ReviewState(_("An open review changes only its title and its deadline."))
     if (changed or contrasts is not None) and stored.state not in (Review.State.DRAFT, Review.State.OPEN):
         raise ReviewState

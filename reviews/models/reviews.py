@@ -314,6 +314,11 @@ class Review(models.Model):
         return self.stop_share is not None
 
     @property
+    def keeps_deadline(self) -> bool:
+        """Return whether the deadline never moves: it ends people for the stop rule, and some see who leads."""
+        return self.has_stop_rule and not self.hides_results
+
+    @property
     def stop_odds(self) -> str:
         return odds_of(self.stop_share or 0)
 
@@ -335,5 +340,5 @@ class Review(models.Model):
 
     @property
     def shows_results(self) -> bool:
-        return self.state == self.State.CLOSED or (self.state == self.State.OPEN and not self.hides_results)
         """Return whether there are results. Who reads them while it is open: reviews.access.shows_results."""
+        return self.state == self.State.CLOSED or (self.state == self.State.OPEN and not self.hides_results)

@@ -201,6 +201,29 @@ def test_rule_is_fixed_at_the_opening(sample: Sample):
     assert actions.change_review(review, **terms).stop_share == 60
 
 
+def test_deadline_stays_where_results_are_shown(sample: Sample, owner: Actor):
+    soon, later = (timezone.now() + timedelta(hours=hours) for hours in (1, 2))
+    shown, hidden = (ruled(sample, hides_results=hides, closes_at=later) for hides in (False, True))
+    for moment in (soon, None):
+        with pytest.raises(ReviewState, match="deadline stays"):
+            actions.change_review(shown, closes_at=moment)
+        assert actions.change_review(hidden, closes_at=moment).closes_at == moment
+    assert actions.change_review(shown, title="Better", closes_at=later).title == "Better"
+    plain = {"owner": owner.user, "run": sample.run, "hides_results": False, "closes_at": later}
+    without_rule = actions.open_review(actions.create_review(**plain))
+    assert actions.change_review(without_rule, closes_at=soon).closes_at == soon
+
+    browser = make.browser(owner)
+    page = browser.get(shown.settings_url)
+    assert list(page.context["form"].fields) == ["title"]
+    assert "The deadline stays" in text_of(page)
+    browser.post(shown.settings_url, {"title": "Best", "closes_at": "2030-01-01T12:00"})
+    in_api = browser.patch(f"/api/v1/reviews/{shown.public_id}/", {"closes_at": None}, "application/json")
+    assert (in_api.status_code, in_api.json()["code"]) == (409, "wrong_state")
+    shown.refresh_from_db()
+    assert (shown.title, shown.closes_at) == ("Best", later)
+
+
 def test_pages_show_the_rule_and_its_decisions(sample: Sample, owner: Actor, models: list[LanguageModel]):
     browser, address = make.browser(owner), f"/reviews/new/?run={sample.run.public_id}"
     terms = {
