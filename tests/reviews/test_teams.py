@@ -21,6 +21,7 @@ from reviews.models import Review, ReviewBattle, RunReader
 from tests import make
 from tests.worlds.benchmarks import judged_runs, samples
 from tests.worlds.benchmarks.samples import Sample
+from tests.worlds.reviews.second_opinions import asked_about
 
 pytestmark = pytest.mark.django_db
 
@@ -67,7 +68,6 @@ def test_rights_decide_on_settings(place: Place):
     assert statuses == {Role.OWNER: 200, Role.MANAGER: 200, Role.MEMBER: 403, Role.GUEST: 404}
 
 
-def test_open_review_hides_judged_answers_from_the_team(place: Place):
 def test_teams_managers_vote_before_results_so_far(place: Place):
     terms = {"owner": place.people[Role.MANAGER], "run": place.sample.run, "opinions_per_item": 5}
     review = actions.open_review(actions.create_review(**terms, hides_results=False))
@@ -81,6 +81,7 @@ def test_teams_managers_vote_before_results_so_far(place: Place):
     assert browsers[Role.OWNER].get(results).context["shows_results"]
 
 
+def test_open_review_hides_judged_answers_from_the_team(place: Place):
     owner = place.people[Role.MANAGER]
     judge = judged_runs.judge(make.model(), owner, team=place.team)
     judged_runs.answer(judged_runs.judging(judge, place.sample.run), "judge-longer")
@@ -232,6 +233,16 @@ def test_review_of_a_team_stays_in_it(place: Place):
         ReviewBattle.objects.update(battle=foreign)
 
 
-def test_team_with_open_review_is_not_archived(place: Place):
+def test_archiving_a_team_ends_its_second_opinions(place: Place):
+    asked = asked_about(Actor(user=place.people[Role.MEMBER]), place=place.team)
     with pytest.raises(ReviewsOpen):
         team_actions.archive_team(by=place.people[Role.OWNER], team=place.team)
+    asked.refresh_from_db()
+    assert asked.state == "open"
+    actions.close_review(place.review)
+
+    team_actions.archive_team(by=place.people[Role.OWNER], team=place.team)
+
+    asked.refresh_from_db()
+    place.team.refresh_from_db()
+    assert (asked.state, place.team.archived_at is None) == ("withdrawn", False)
