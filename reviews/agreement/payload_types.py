@@ -67,7 +67,10 @@ class BetweenJudgesPayload(TypedDict):
 
 
 class ReviewAgreementPayload(TypedDict):
-    """people: with each other, null where no two people saw the same pair. judges: the latest first."""
+    """people: with each other, null where no two saw the same pair. judges: the latest first.
+
+    After its run's deletion, a review has only the numbers of pairs and of opinions.
+    """
 
     id: str
     pairs: int

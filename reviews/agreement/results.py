@@ -62,7 +62,7 @@ class JudgeAgreement:
 
 @dataclass(frozen=True)
 class ReviewAgreement:
-    """people: with each other, None where no two saw the same pair. pairs: shown; opinions: on them."""
+    """people: with each other, None where no two saw the same pair, and for a deleted run. opinions: on the pairs."""
 
     people: Agreement | None
     checks: Comparison | None
@@ -82,9 +82,10 @@ class JudgeWithPeople:
 
 
 def read_agreement(review: Review) -> ReviewAgreement:
-    """Return figures of a review whose results are shown; of none whose run was deleted."""
-    if review.run is None:
-        return ReviewAgreement(None, None, [], [], review.item_count, 0)
+    """Return figures of a review whose results are shown; without its run, only the numbers of pairs and opinions."""
+    if review.run is None:  # which opinions are about one case went with the run's answers
+        opinions = review.battles.filter(knew_answers=False, battle__vote__excluded_reason="")
+        return ReviewAgreement(None, None, [], [], review.item_count, opinions.count())
     run, gathered = review.run, gather(review.run, [review])
     judges = judges_on(gathered, judges_of(run)[:MAX_JUDGES])
     compared = compare(gathered.shown, gathered.people, [*(each.preferences for each in judges), checks_of(gathered)])

@@ -21,7 +21,7 @@ from reviews.exports import opinions_response
 @require_safe
 def agreement(request: PageRequest, public_id: str) -> HttpResponse:
     review = access.get_review_or_404(request.actor, public_id)
-    if review.is_graded:
+    if review.is_graded or review.battle_id is not None:
         return redirect_to(request, reverse("reviews:results", args=[review.public_id]))
     reads_answers = review.run is not None and access.reads_opinions(request.actor, review)
     context: dict[str, object] = {"review": review, "reads_answers": reads_answers}

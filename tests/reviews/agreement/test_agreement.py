@@ -211,5 +211,10 @@ def test_judge_that_grades_is_compared_by_its_grades(closed: Review, run: Run, o
 def test_deleted_run_leaves_no_figures(closed: Review, browser: Client):
     Review.objects.filter(pk=closed.pk).update(run=None)
     closed.refresh_from_db()
-    assert read_agreement(closed).opinions == 0
-    assert browser.get(address_of(closed)).status_code == 200
+    figures = read_agreement(closed)
+    assert (figures.people, figures.pairs, figures.opinions) == (None, 11, 33)
+    page = text_of(browser.get(address_of(closed)).content)
+    assert "The run was deleted. Agreement of its 33 opinions is no longer computed" in page
+    assert "No opinions to compare" not in page
+    in_api = browser.get(f"/api/v1/reviews/{closed.public_id}/agreement/").json()
+    assert (in_api["people"], in_api["opinions"]) == (None, 33)

@@ -78,6 +78,7 @@ def test_visitor_votes_and_then_sees_names(
     assert "Gazelle bob 1 person · 50 %" in spread
     assert "Gazelle ada Choice of the one who asks 0 people · 0 %" in spread
     assert "two people agree about such answers in 71 % (66–76)" in spread
+    assert client.get(f"/review/{review.public_id}/agreement/")["Location"] == results
 
 
 def test_others_see_nothing_of_the_owners_page(battle: Battle, client: Client):
