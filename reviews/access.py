@@ -93,7 +93,7 @@ def may_manage(actor: Actor, review: Review) -> bool:
 
 
 def reads_opinions(actor: Actor, review: Review) -> bool:
-    """Return whether the person may read opinions on pairs one by one, and disagreements with their answers."""
+    """Return whether the person may read opinions on pairs one by one, and disagreements."""
     sees = review.team_id in teams_with(actor.memberships, Right.SEE) or may_manage(actor, review)
     return sees and not review.is_graded
 
@@ -136,10 +136,7 @@ def has_voted_before(actor: Actor, review: Review) -> bool:
 
 
 def shows_results(actor: Actor, review: Review) -> bool:
-    """Return whether the person reads the results: of an open review, once these can change none of their votes.
-
-    A second opinion shows its results so far to its owner, and to each person after their vote.
-    """
+    """Return whether the person reads the results, which must change none of their votes."""
     if review.state != Review.State.OPEN:
         return review.shows_results
     if review.battle_id is not None:
@@ -152,7 +149,7 @@ def shows_results(actor: Actor, review: Review) -> bool:
 
 
 def require_results(actor: Actor, review: Review) -> None:
-    """Raise ResultsHidden, with what the person waits for."""
+    """Raises ResultsHidden."""
     if shows_results(actor, review):
         return
     is_own_turn = review.battle_id is not None or not review.hides_results
@@ -160,7 +157,7 @@ def require_results(actor: Actor, review: Review) -> None:
 
 
 def ended_votes(actor: Actor, review: Review) -> QuerySet[ReviewBattle] | QuerySet[ReviewGrade]:
-    """Return the person's ended battles, without pairs shown again, or ended grades."""
+    """Return the person's battles, repeats left out, or grades."""
     battles = review.battles.filter(repeats=None)
     if review.has_stop_rule:  # a pair voted on before and after a sign-in is one
         battles = battles.exclude(battle__vote__excluded_reason=Vote.ExcludedReason.REPEATED)

@@ -22,8 +22,6 @@ class ResultsHidden(ReviewState):
 
 
 class OwnVotesFirst(ResultsHidden):
-    """Raised for results so far, which are shown to a person when no vote of theirs can follow."""
-
     message = _("The results so far are shown to you after your own votes.")
 
 

@@ -65,10 +65,10 @@ def is_of_an_answer_to_grade(upload: Upload, actor: Actor, **_: object) -> bool:
 
 @receiver(team_archiving)
 def end_reviews_of_team(team: Team, **_: object) -> None:
-    """Withdraw second opinions, which only those who made them can find. Raises ReviewsOpen for other reviews."""
     of_team = Review.objects.open().filter(team=team)
     if of_team.filter(battle=None).exists():
         raise ReviewsOpen
+    # Only those who asked others can find the reviews that are left.
     for review in of_team.select_for_update(no_key=True).order_by("pk"):
         actions.withdraw_review(review)
 

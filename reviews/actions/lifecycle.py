@@ -66,7 +66,7 @@ class ReviewTerms(TypedDict, total=False):
 
 
 def changeable(review: Review) -> set[str]:
-    """Return the terms that may change while people vote."""
+# What may change while people vote.
     return {"title"} if review.keeps_deadline else {"title", "closes_at"}
 
 

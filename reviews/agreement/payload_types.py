@@ -67,10 +67,7 @@ class BetweenJudgesPayload(TypedDict):
 
 
 class ReviewAgreementPayload(TypedDict):
-    """people: with each other, null where no two saw the same pair. judges: the latest first.
-
-    After its run's deletion, a review has only the numbers of pairs and of opinions.
-    """
+    """people: with each other, null where no two saw the same pair, or without the run. judges: the latest first."""
 
     id: str
     pairs: int

@@ -62,7 +62,7 @@ class JudgeAgreement:
 
 @dataclass(frozen=True)
 class ReviewAgreement:
-    """people: with each other, None where no two saw the same pair, and for a deleted run. opinions: on the pairs."""
+    """people: with each other, None where no two saw the same pair, or without the run. opinions: on the pairs."""
 
     people: Agreement | None
     checks: Comparison | None
@@ -82,7 +82,7 @@ class JudgeWithPeople:
 
 
 def read_agreement(review: Review) -> ReviewAgreement:
-    """Return figures of a review whose results are shown; without its run, only the numbers of pairs and opinions."""
+    """Return figures of a review whose results are shown; without its run, numbers alone."""
     if review.run is None:  # which opinions are about one case went with the run's answers
         opinions = review.battles.filter(knew_answers=False, battle__vote__excluded_reason="")
         return ReviewAgreement(None, None, [], [], review.item_count, opinions.count())

@@ -315,7 +315,7 @@ class Review(models.Model):
 
     @property
     def keeps_deadline(self) -> bool:
-        """Return whether the deadline never moves: it ends people for the stop rule, and some see who leads."""
+        # It ends people for the stop rule, and its owner sees who leads.
         return self.has_stop_rule and not self.hides_results
 
     @property
@@ -340,5 +340,5 @@ class Review(models.Model):
 
     @property
     def shows_results(self) -> bool:
-        """Return whether there are results. Who reads them while it is open: reviews.access.shows_results."""
+        # reviews.access.shows_results decides who reads them while it is open.
         return self.state == self.State.CLOSED or (self.state == self.State.OPEN and not self.hides_results)
