@@ -109,6 +109,10 @@ class ReviewForm(forms.Form):
         label=_("What people say"), choices=Review.AsksFor.choices, widget=forms.RadioSelect, required=False
     )
     plan = forms.ChoiceField(label=_("Pairs"), choices=Review.Plan.choices, widget=forms.RadioSelect)
+    cases = forms.IntegerField(
+        label=_("Number of questions"), required=False, min_value=1, max_value=Review.MAX_ITEMS,
+        help_text=_("So many of the run’s, drawn at random. Empty: all."),
+    )  # fmt: skip
     opinions_per_item = forms.IntegerField(
         label=_("Opinions on each pair or answer"), min_value=1, max_value=Review.MAX_OPINIONS,
         help_text=_("From different people. The review closes when every one has them."),

@@ -50,7 +50,7 @@ class ReviewPayload(TypedDict):
     """run, battle: null for people who are only asked; a second opinion has a battle. items: pairs of answers.
 
     asks_for: a comparison of `pairs`, or grades of single answers, which `items` counts then. opens_when_done: a draft
-    opens when its run has all answers.
+    opens when its run has all answers. cases: null for all.
 
     team: only of a review of a team of yours. voted: your votes. asks_you: whether you may vote while takes_votes.
     stop_share: 60 for 60 : 40, null without a stop rule. contrasts: slugs of two models each.
@@ -66,6 +66,7 @@ class ReviewPayload(TypedDict):
     state: ReviewState
     asks_for: AsksFor
     plan: Plan
+    cases: int | None
     opinions_per_item: int
     most_per_person: int | None
     takes_ties: bool

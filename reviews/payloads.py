@@ -47,6 +47,7 @@ def review_payload(review: Review, actor: Actor, *, voted: int) -> ReviewPayload
         "state": cast(ReviewState, review.state),
         "asks_for": cast(AsksFor, review.asks_for),
         "plan": cast(Plan, review.plan),
+        "cases": review.cases,
         "opinions_per_item": review.opinions_per_item,
         "most_per_person": review.most_per_person,
         "takes_ties": review.takes_ties,

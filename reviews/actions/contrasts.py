@@ -64,7 +64,7 @@ def require_items(review: Review) -> None:
     pairs = {(min(pair), max(pair)) for pair in shown}
     for contrast in read_contrasts(review):
         if contrast.pair not in pairs:
-            sentence = _("No question has a pair of answers of %(first)s and %(second)s, of which the rule decides.")
+            sentence = _("No question of the review has a pair of answers of %(first)s and %(second)s for the rule.")
             names = {"first": contrast.first_model.name, "second": contrast.second_model.name}
             raise InvalidInput(fields={"contrasts": [sentence % names]})
 

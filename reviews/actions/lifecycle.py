@@ -28,7 +28,7 @@ from reviews.actions.contrasts import (
     require_items,
 )
 from reviews.actions.joining import make_codes, most_of_a_network
-from reviews.actions.pairs import read_answers, read_pairs
+from reviews.actions.pairs import cases_of, read_answers, read_pairs
 from reviews.errors import NothingToReview, ReviewState
 from reviews.models import GradedAnswer, Review, ReviewItem, RunReader
 from reviews.payload_types import QuestionPayload
@@ -46,6 +46,7 @@ class ReviewTerms(TypedDict, total=False):
     audience: str
     asks_for: str
     plan: str
+    cases: int | None
     opinions_per_item: int
     most_per_person: int | None
     takes_ties: bool
@@ -65,8 +66,8 @@ class ReviewTerms(TypedDict, total=False):
     closes_at: datetime | None
 
 
-def changeable(review: Review) -> set[str]:
 # What may change while people vote.
+def changeable(review: Review) -> set[str]:
     return {"title"} if review.keeps_deadline else {"title", "closes_at"}
 
 
@@ -183,12 +184,14 @@ def open_review(review: Review) -> Review:
         raise ReviewState
     _check(review, review.team, contrasts=review.contrasts.count())
     _require_ended(Run.objects.lock(review.run.pk))  # nor is it asked again meanwhile
+    if review.cases is not None and review.cases >= len(cases_of(review.run)):
+        review.cases = None  # all of them
     review.item_count, left_out = _store_answers(review) if review.is_graded else _store_pairs(review)
     review.left_out = {reason: n for reason, n in left_out.items() if n}
     review.state, review.opened_at = Review.State.OPEN, timezone.now()
     _note_readers_elsewhere(review.run)
     make_codes(review)
-    review.save(update_fields=["item_count", "left_out", "state", "opened_at", "code"])
+    review.save(update_fields=["cases", "item_count", "left_out", "state", "opened_at", "code"])
     return review
 
 
@@ -214,9 +217,11 @@ def _store_pairs(review: Review) -> tuple[int, Mapping[str, int]]:
     """Return the number of pairs, and those left out. Raises NothingToReview."""
     pairs = read_pairs(review)
     if not pairs.items:
+        if review.cases is not None:
+            raise NothingToReview(_("None of the drawn questions has two whole answers of different models."))
         raise NothingToReview(_("The run has no two whole answers of different models to the same prompt."))
     if len(pairs.items) > Review.MAX_ITEMS:
-        sentence = _("A review has at most %(most)s pairs, this one would have %(n)s. Choose the smaller plan.")
+        sentence = _("A review has at most %(most)s pairs, this one would have %(n)s. Ask about fewer questions.")
         raise NothingToReview(sentence % {"most": Review.MAX_ITEMS, "n": len(pairs.items)})
     ReviewItem.objects.bulk_create(pairs.items, batch_size=BATCH)
     require_items(review)
@@ -227,9 +232,11 @@ def _store_answers(review: Review) -> tuple[int, Mapping[str, int]]:
     """Return the number of answers to grade, and those left out. Raises NothingToReview."""
     answers = read_answers(review)
     if not answers.items:
+        if review.cases is not None:
+            raise NothingToReview(_("None of the drawn questions has a whole answer that does not name its model."))
         raise NothingToReview(_("The run has no whole answer that does not name its model."))
     if len(answers.items) > Review.MAX_ITEMS:
-        sentence = _("A review has at most %(most)s answers, this run has %(n)s.")
+        sentence = _("A review has at most %(most)s answers, this one would have %(n)s. Ask about fewer questions.")
         raise NothingToReview(sentence % {"most": Review.MAX_ITEMS, "n": len(answers.items)})
     GradedAnswer.objects.bulk_create(answers.items, batch_size=BATCH)
     return len(answers.items), answers.left_out

@@ -1,12 +1,15 @@
 """Pairs of a run's answers that people can compare, single ones that they can grade, and why others are left out."""
 
+import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from django.db.models import QuerySet
+
 from battles.text.self_identification import leaks_identity
 from benchmarks.judges.results import clusters_of
-from benchmarks.models import Entrant, ItemReply, RunItem
+from benchmarks.models import Entrant, ItemReply, Run, RunItem
 from reviews.drawing import pairs_of
 from reviews.models import GradedAnswer, Review, ReviewItem
 
@@ -46,11 +49,11 @@ def read_pairs(review: Review) -> Pairs:
     if run is None:
         return pairs
     entrants = {entrant.pk: entrant for entrant in run.entrants.select_related("model", "prompt")}
-    replies = _replies(entrants.values())
+    items = _items_of_cases(review, run)
+    replies = _replies(entrants.values(), items)
     groups: dict[tuple[int, int, int], list[_Answer]] = defaultdict(list)
-    items = RunItem.objects.filter(entrant__in=entrants).order_by("case", "repeat", "pk")
     tags = {}
-    for pk, entrant_id, case, repeat, state, of_case in items.values_list(
+    for pk, entrant_id, case, repeat, state, of_case in items.order_by("case", "repeat", "pk").values_list(
         "pk", "entrant", "case", "repeat", "state", "case__tags"
     ):
         entrant = entrants[entrant_id]
@@ -75,14 +78,14 @@ def read_pairs(review: Review) -> Pairs:
 
 
 def read_answers(review: Review) -> Answers:
-    """Return the whole answers of a review's run that do not name their model."""
+    """Return the whole answers to a review's cases that do not name their model."""
     run, answers = review.run, Answers()
     if run is None:
         return answers
     entrants = {entrant.pk: entrant for entrant in run.entrants.select_related("model", "prompt")}
-    replies, clusters = _replies(entrants.values()), clusters_of(run)
-    items = RunItem.objects.filter(entrant__in=entrants).order_by("pk")
-    for pk, entrant_id, case, state in items.values_list("pk", "entrant", "case", "state"):
+    items = _items_of_cases(review, run)
+    replies, clusters = _replies(entrants.values(), items), clusters_of(run)
+    for pk, entrant_id, case, state in items.order_by("pk").values_list("pk", "entrant", "case", "state"):
         entrant = entrants[entrant_id]
         reason = _reason_of_replies(entrant, state, replies.get(pk, []))
         if reason:
@@ -96,11 +99,23 @@ def read_answers(review: Review) -> Answers:
     return answers
 
 
-def _replies(entrants: Iterable[Entrant]) -> dict[int, list[str]]:
+def cases_of(run: Run) -> list[int]:
+    return sorted(RunItem.objects.filter(run=run).order_by().values_list("case_id", flat=True).distinct())
+
+
+def _items_of_cases(review: Review, run: Run) -> QuerySet[RunItem]:
+    items = RunItem.objects.filter(run=run)
+    if review.cases is None:
+        return items
+    source = random.Random(f"{review.seed} cases")  # noqa: S311 (a sample is no secret)
+    return items.filter(case__in=source.sample(cases_of(run), review.cases))
+
+
+def _replies(entrants: Iterable[Entrant], items: QuerySet[RunItem]) -> dict[int, list[str]]:
     """Return a reason or "" for each turn, by item."""
     reasons: dict[int, list[str]] = defaultdict(list)
     for entrant in entrants:
-        replies = ItemReply.objects.filter(item__entrant=entrant).order_by("item", "turn")
+        replies = ItemReply.objects.filter(item__entrant=entrant, item__in=items).order_by("item", "turn")
         stored = replies.values_list("item", "reply__finish_reason", "reply__text")
         for item, finish_reason, text in stored.iterator(chunk_size=500):
             leaks = _names_itself(text, entrant)

@@ -23,6 +23,7 @@ class NewQuestionSerializer(serializers.Serializer[None]):
 class ReviewTermsSerializer(serializers.Serializer[None]):
     """most_per_person, opens_at, closes_at: null for none. expected_people: needed for `link` and `codes`.
 
+    cases: null for all.
     stop_share: 60 for 60 : 40, null for no stop rule. contrasts: slugs of two models each; baseline: of one.
     """
 
@@ -31,6 +32,7 @@ class ReviewTermsSerializer(serializers.Serializer[None]):
     audience = ChoiceField(choices=Review.Audience.choices, required=False)
     asks_for = ChoiceField(choices=Review.AsksFor.choices, required=False)
     plan = ChoiceField(choices=Review.Plan.choices, required=False)
+    cases = serializers.IntegerField(min_value=1, max_value=Review.MAX_ITEMS, allow_null=True, required=False)
     opinions_per_item = serializers.IntegerField(min_value=1, max_value=Review.MAX_OPINIONS, required=False)
     most_per_person = serializers.IntegerField(min_value=1, max_value=Review.MAX_ITEMS, allow_null=True, required=False)
     takes_ties = serializers.BooleanField(required=False)

@@ -36,7 +36,7 @@ TERMS = [
     "instructions", "audience", "plan", "opinions_per_item", "most_per_person", "takes_ties",
     "takes_both_bad", "names_after_vote", "hides_results", "seed", "opens_at", "item_count", "left_out",
     "expected_people", "repeats_percent", "gold_percent", "least_seconds", "stop_share", "stop_level", "questions",
-    "asks_for",
+    "asks_for", "cases",
 ]  # fmt: skip
 
 
@@ -146,6 +146,8 @@ class Review(models.Model):
     # A review that asks for grades shows single answers: it has no pairs, battles and board.
     asks_for = models.CharField(max_length=5, choices=AsksFor, default=AsksFor.PAIRS, db_default=AsksFor.PAIRS)
     plan = models.CharField(max_length=8, choices=Plan, default=Plan.ALL)
+    # Number of the run's cases, drawn by the seed. Null: all.
+    cases = models.PositiveIntegerField(null=True, blank=True)
     opinions_per_item = models.PositiveSmallIntegerField(default=1)
     # Null: no limit.
     most_per_person = models.PositiveIntegerField(null=True, blank=True)
@@ -173,7 +175,7 @@ class Review(models.Model):
     questions = models.JSONField(default=list, blank=True)
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
-    # Seed of the plan.
+    # Seed of the plan, and of the sample of cases.
     seed = models.PositiveBigIntegerField(default=0)
     item_count = models.PositiveIntegerField(default=0)
     # Numbers of pairs that are not shown, by keys of LEFT_OUT.
@@ -218,6 +220,7 @@ class Review(models.Model):
                 condition=Q(repeats_percent__lte=30, least_seconds__lte=60), name="quality_of_votes_is_within_bounds"
             ),
             models.CheckConstraint(condition=Q(gold_percent__lte=30), name="few_battles_are_gold_pairs"),
+            models.CheckConstraint(condition=Q(cases=None) | Q(cases__gte=1), name="a_sample_has_some_cases"),
             models.CheckConstraint(
                 condition=Q(stop_share=None) | Q(stop_share__range=(51, 95), stop_level__range=(1, 20)),
                 name="a_stop_rule_has_a_difference_and_a_level",

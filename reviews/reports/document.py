@@ -167,7 +167,7 @@ class CampaignInputs(msgspec.Struct, frozen=True, kw_only=True, tag="campaign", 
     """Closed review and its board. audience, plan, ended_by: as in reviews.models.Review.
 
     people: with counted votes, of whom most_of_a_network came from one network. left_out: pairs by reason. run,
-    template: "" after the run's deletion.
+    template: "" after the run's deletion. cases: of a sample.
     """
 
     review: str
@@ -190,6 +190,7 @@ class CampaignInputs(msgspec.Struct, frozen=True, kw_only=True, tag="campaign", 
     board: BoardInputs
     agreement: AgreementInputs | None = None
     stop_rule: StopRuleInputs | msgspec.UnsetType = msgspec.UNSET
+    cases: int | msgspec.UnsetType = msgspec.UNSET
 
 
 Inputs = RunInputs | BoardInputs | CampaignInputs

@@ -121,7 +121,7 @@ def campaign_inputs(review: Review, snapshot: SnapshotPayload) -> CampaignInputs
         opened_at=cast(datetime, review.opened_at), ended_at=cast(datetime, review.ended_at),
         board=board_inputs(snapshot, "" if review.team is None else review.team.slug),
         agreement=None if review.run is None else agreement_inputs(review.run, [review], _contestant),
-        stop_rule=stop_rule_inputs(review),
+        stop_rule=stop_rule_inputs(review), cases=msgspec.UNSET if review.cases is None else review.cases,
     )  # fmt: skip
 
 

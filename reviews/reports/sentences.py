@@ -6,6 +6,7 @@ from decimal import Decimal
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
+from msgspec import UNSET
 
 from benchmarks.reports.power import power_sentence
 from common.text.money import rounded_dollars
@@ -122,6 +123,9 @@ def _asked_people(subject: CampaignInputs) -> Iterator[str]:
     if subject.template:
         details = {"template": subject.template, "version": subject.version}
         yield _("The questions are those of the template “%(template)s”, version %(version)d.") % details
+    if subject.cases is not UNSET:
+        sentence = _("It asked about %(n)s of the run’s cases, drawn at random.")
+        yield sentence % format_numbers(n=subject.cases)
     yield _("Asked were %(audience)s.") % {"audience": Review.Audience(subject.audience).label}
     people = people_sentence(subject.audience, subject.people, subject.most_of_a_network)
     counted = ngettext(

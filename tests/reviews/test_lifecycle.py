@@ -2,6 +2,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import DatabaseError, transaction
+from django.test import Client
 from django.utils import timezone
 
 from accounts.actor import Actor
@@ -44,6 +45,58 @@ def test_pairs_are_whole_answers_to_one_prompt(sample: Sample):
         assert (first.case_id, first.repeat) == (second.case_id, second.repeat) == (item.case_id, item.repeat)
         assert (first.entrant.model_id, second.entrant.model_id) == (item.first_model_id, item.second_model_id)
     assert {item.cell for item in items} == {0, 1}  # one pair of models, cases in Europe and far
+
+
+def cases_of(review: Review) -> set[int | None]:
+    pairs = set(ReviewItem.objects.filter(review=review).values_list("case", flat=True))
+    return pairs | set(review.answers.values_list("item__case", flat=True))
+
+
+def test_sample_of_cases_follows_the_seed(sample: Sample):
+    opened = [actions.open_review(draft(sample, cases=3)) for _n in range(6)]
+    taken = [cases_of(review) for review in opened]
+    assert {len(cases) for cases in taken} <= {2, 3}  # one case has no pair
+    assert len({frozenset(cases) for cases in taken}) > 1
+    again = draft(sample, cases=3)
+    Review.objects.filter(pk=again.pk).update(seed=opened[0].seed)
+    assert cases_of(actions.open_review(again)) == taken[0]
+    whole = [actions.open_review(draft(sample, cases=cases)) for cases in (None, 8, 500)]
+    assert [(review.cases, review.item_count) for review in whole] == [(None, 7)] * 3
+    assert sum(len(cases) + sum(review.left_out.values()) for cases, review in zip(taken, opened, strict=True)) == 18
+
+
+def test_sample_of_cases_holds_for_grades(sample: Sample):
+    review = actions.open_review(draft(sample, cases=2, asks_for="stars"))
+    assert len(cases_of(review)) == 2
+    assert review.item_count + sum(review.left_out.values()) == 4
+
+
+def test_sample_is_a_term_of_the_review(sample: Sample, browser: Client):
+    review = draft(sample)
+    address, terms = f"/api/v1/reviews/{review.public_id}/", {"content_type": "application/json"}
+    assert browser.patch(address, {"cases": 0}, **terms).status_code == 400
+    assert browser.patch(address, {"cases": 4}, **terms).json()["cases"] == 4
+    form = browser.get(review.settings_url).context["form"]
+    assert form["cases"].value() == 4
+    values = {name: form[name].value() for name in form.fields}
+    data = {name: value for name, value in values.items() if value is not None and value is not False}
+    assert browser.post(review.settings_url, {**data, "cases": "2"}).status_code == 303
+    review.refresh_from_db()
+    assert review.cases == 2
+    actions.open_review(review)
+    assert "2 questions drawn at random" in browser.get(review.settings_url).content.decode()
+    refused = browser.patch(address, {"cases": None}, **terms)
+    assert refused.json()["code"] == "wrong_state"
+    with pytest.raises(DatabaseError), transaction.atomic():
+        Review.objects.filter(pk=review.pk).update(cases=None)
+
+
+@pytest.mark.parametrize("asks_for", ["pairs", "stars"])
+def test_too_many_pairs_are_refused_with_the_remedy(sample: Sample, monkeypatch: pytest.MonkeyPatch, asks_for: str):
+    monkeypatch.setattr(Review, "MAX_ITEMS", 5)
+    with pytest.raises(NothingToReview, match="Ask about fewer questions"):
+        actions.open_review(draft(sample, plan="regular", asks_for=asks_for))
+    assert actions.open_review(draft(sample, asks_for=asks_for, cases=2)).state == "open"
 
 
 def test_answers_with_own_parameters_only(sample: Sample):

@@ -131,7 +131,8 @@ def ask_about_reports(ask: Callable[..., Any], run: Run, owner: User) -> None:
 
 def ask_about_reviews(ask: Callable[..., Any], client: Client, owner: User) -> None:
     run = samples.sample(owner, LanguageModel.objects.filter(slug__in=["ada", "bob"])).run
-    path, terms = "reviews/{public_id}/", {"title": "Which capital?", "closes_at": None, "plan": "regular"}
+    terms = {"title": "Which capital?", "closes_at": None, "plan": "regular", "cases": 8}
+    path = "reviews/{public_id}/"
     made = ask("post", "reviews/", {"run": run.public_id, **terms})["id"]
     rule = {"stop_share": 60, "stop_level": 5, "contrasts": [["ada", "bob"]], "baseline": ""}
     assert ask("patch", path, {"hides_results": True, **rule}, public_id=made)["contrasts"] == [["ada", "bob"]]

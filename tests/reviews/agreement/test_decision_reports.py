@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError
 from django.db import connection
 from django.test import Client
+from msgspec import UNSET
 
 from accounts.actor import Actor
 from benchmarks.actions.deletion import delete_run
@@ -56,6 +57,16 @@ def test_report_says_who_was_asked_and_how_they_agree(published: Review, browser
     ):  # fmt: skip
         assert part in made.text, part
     assert "of a review" in browser.get("/reports/").text
+
+
+def test_report_on_a_sample_says_so(published: Review, owner: Actor, browser: Client, tmp_path: Path):
+    whole = actions.report_on_review(owner=owner.user, review=published, question=QUESTION)
+    assert read(whole.document).subject.cases is UNSET
+    published.cases = 6
+    report = actions.report_on_review(owner=owner.user, review=published, question=QUESTION)
+    page = browser.get(page_of(report)).text
+    assert "It asked about 6 of the run’s cases, drawn at random." in page
+    assert "The report agrees" in recompute(tmp_path, file_of(browser, report))
 
 
 def test_report_of_run_has_agreement_of_its_reviews(published: Review, run: Run, owner: Actor, tmp_path: Path):
