@@ -89,10 +89,8 @@ WHERE touched.at IS NOT NULL
 
 
 def _touched(since: date) -> set[date]:
-    """Return the days of battles, votes and calls that a later battle, vote, change of one, turn or end concerns.
-
-    Earlier votes and ends that were not aggregated then are among them: they reveal who answered only now.
-    """
+    """Return the days of battles, votes and calls that a later battle, vote, change of one, turn or end concerns."""
+    # Earlier votes and ends that were not aggregated then are among them: they reveal who answered only now.
     reveal = Reveal.before(start_of(since))
     with connection.cursor() as cursor:
         cursor.execute(_TOUCHED, {"since": start_of(since), "last_order": reveal.last_order, "moment": reveal.moment})

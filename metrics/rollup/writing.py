@@ -57,8 +57,7 @@ def stored_figures(family: Family, day: date) -> dict[Key, Figure]:
 def roll_up(family: Family, day: date, reveal: Reveal, *, only_compare: bool = False) -> Difference:
     """Store the figures of a day, and return what changed. only_compare: store nothing.
 
-    Where rows that the stored figures were counted from are deleted, no figure is lowered or removed. Nothing is stored
-    for a family that sessions are not kept long enough for.
+    Where rows that the stored figures were counted from are deleted, no figure is lowered or removed.
     """
     window = family.window(day)
     if not family.is_counted(window):

@@ -89,12 +89,10 @@ class StatisticsQuery:
         return cls(first, last, Bucket(name))
 
     def bucket_of(self, figure: Figure) -> Bucket:
-        """Return weeks for languages and categories: buckets of two sizes would add up to hidden ones.
-
-        Different people are known in buckets for which sessions are kept.
-        """
+        """Return weeks for languages and categories: buckets of two sizes would add up to hidden ones."""
         if figure.dim:
             return Bucket.WEEK
+        # Different people are known while their sessions are kept.
         keep, shorter = settings.ARENA_KEEP_DAYS, (self.bucket, Bucket.WEEK)
         if figure.metric != "site_people" or not keep:
             return self.bucket

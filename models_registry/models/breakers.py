@@ -20,10 +20,7 @@ class BreakerQuerySet(models.QuerySet["Breaker"]):
         return self.filter(model__team=None, provider__team=None)
 
     def of_active(self) -> "BreakerQuerySet":
-        """Leave out breakers of inactive models, and of providers without an active one: no probe closes them.
-
-        A provider's breaker is there once for each of its active models.
-        """
+        """Leave out those of models out of use, which no probe closes; a provider has a row for each active model."""
         return self.filter(Q(model__status="active") | Q(provider__models__status="active"))
 
     def due(self) -> "BreakerQuerySet":

@@ -271,7 +271,7 @@ def test_next_battle_of_a_late_day_is_counted_that_night():
     assert begun in changed
 
 
-def test_figures_of_people_need_sessions_as_long_as_they_look_back(settings):
+def test_figures_of_people_need_sessions_that_are_kept(settings):
     person = make.member()
     battle = make.battle(make.model(), make.model(), actor=person)
     Battle.objects.filter(pk=battle.pk).update(created_at=datetime.combine(DAYS[0], time(9), UTC))
