@@ -65,7 +65,7 @@ def batches(review: Review) -> Iterator[list[JsonObject]]:
 def _votes(review: Review) -> Iterator[list[JsonObject]]:
     entrants = _entrants(review.run)
     pairs = review.items.values_list("first_model", "second_model").order_by().distinct()
-    models = LanguageModel.objects.select_related("team").in_bulk({pk for pair in pairs for pk in pair})
+    models = LanguageModel.of_every_owner.select_related("team").in_bulk({pk for pair in pairs for pk in pair})
     votes = ReviewBattle.objects.filter(review=review, battle__vote__isnull=False).order_by("pk")
     last = 0
     while rows := list(votes.filter(pk__gt=last).values_list(*_VOTE)[:BATCH]):

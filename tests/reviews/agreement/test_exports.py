@@ -9,6 +9,7 @@ from arro3.io import read_parquet
 from django.test import Client
 
 from accounts.actor import Actor
+from accounts.models import Role
 from battles.actions import cast_vote
 from battles.models import Vote
 from benchmarks.models import Judge
@@ -19,6 +20,7 @@ from reviews.exports import TABLE, batches, pseudonym
 from reviews.models import Review, ReviewBattle
 from tests import make
 from tests.worlds.benchmarks import judged_runs
+from tests.worlds.reviews.second_opinions import asked_about, prefer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.processes]
 
@@ -116,6 +118,17 @@ def test_votes_outlive_the_answers(review: Review, owner: Actor):
     [row] = rows_of(review)
     assert (row["case_key"], row["first"], row["answer"]) == (None, None, "tie")
     assert {row["first_name"], row["second_name"]} == {"Gazelle ada", "Gazelle bob"}
+
+
+def test_second_opinion_of_a_team_names_its_models():
+    maker, mate = make.user(), make.user()
+    team = make.team(maker, slug="physics", members={Role.MEMBER: [mate]})
+    own, site = make.team_model(team, slug="own", name="Own"), make.model(slug="site", name="Site")
+    asked = asked_about(Actor(user=maker), models=(own, site), place=team)
+    prefer(Actor(user=mate), asked, own)
+    [row] = rows_of(asked)
+    assert {row["first_name"], row["second_name"]} == {str(own), "Site"}
+    assert row[f"{row['answer']}_name"] == str(own)
 
 
 def test_grades_have_no_second_answer(review: Review, owner: Actor):
