@@ -161,7 +161,7 @@ def _of_judge(review: Review, row: JudgementRow) -> JsonObject:
         "second": None if second is None else entrant_key(second),
         "first_name": str(first),
         "second_name": None if second is None else str(second),
-        "is_swapped": row.judgement.is_swapped,
+        "is_swapped": row.is_swapped,
         "answer": None if second is None or value is None else _answer_of(value),
         "value": value,
         "counts": value is not None,

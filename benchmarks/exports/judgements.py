@@ -55,7 +55,7 @@ def _cells(run: Run, row: JudgementRow) -> JsonObject:
         "second": None if row.second is None else entrant_key(row.second),
         "first_name": str(row.first),
         "second_name": None if row.second is None else str(row.second),
-        "is_swapped": row.judgement.is_swapped,
+        "is_swapped": row.is_swapped,
         "own_family": row.judgement.own_family,
         "state": row.state,
         "error": row.error,

@@ -113,7 +113,7 @@ def _key_of(judgement: Judgement) -> _Key:
 class _Texts:
     def __init__(self, subject: Run, replies: Collection[int], judgements: Sequence[Judgement]) -> None:
         self.replies = dict(Reply.objects.filter(pk__in=replies).values_list("pk", "text"))
-        given = ItemReply.objects.filter(reply__in=replies, item__run=subject)
+        given = ItemReply.objects.filter(reply__in=replies, item__run=subject).order_by("-item")  # the first item stays
         items = given.select_related("item__entrant__model", "item__entrant__prompt", "item__case")
         self._items = {row.reply_id: row.item for row in items}
         cases = {item.case_id for item in self._items.values()}
@@ -133,11 +133,19 @@ class _Texts:
         item = self._items[reply_id]
         return self._questions.get((item.entrant.prompt_id or 0, item.case_id), "")
 
+    def is_swapped(self, judgement: Judgement) -> bool:
+        if judgement.control or judgement.second_reply_id is None:
+            return judgement.is_swapped
+        # The stored one is of the run that was judged first; one that reused its replies may order entrants otherwise.
+        first, second = (self._items[pk].entrant for pk in (judgement.first_reply_id, judgement.second_reply_id))
+        return first.position > second.position
+
     def answer(self, reply_id: int) -> JudgedAnswer:
         return JudgedAnswer(self._items[reply_id].entrant, render(self.replies[reply_id]))
 
 
 def _pair(judgements: Sequence[Judgement], texts: _Texts) -> JudgedPair:
+    judgements = sorted(judgements, key=texts.is_swapped)
     one = judgements[0]
     pair = JudgedPair(one.control, texts.case_of(one.first_reply_id).key, texts.question(one.first_reply_id))
     if one.control:
@@ -146,15 +154,16 @@ def _pair(judgements: Sequence[Judgement], texts: _Texts) -> JudgedPair:
         pair.answers = [JudgedAnswer(None, render(text)) for text in (left, right)]
     else:
         ids = [one.first_reply_id] if one.second_reply_id is None else [one.first_reply_id, one.second_reply_id]
-        pair.answers = [texts.answer(pk) for pk in (reversed(ids) if one.is_swapped else ids)]
-    pair.verdicts = [_verdict(judgement, texts.scores[judgement.item_id]) for judgement in judgements]
+        pair.answers = [texts.answer(pk) for pk in (reversed(ids) if texts.is_swapped(one) else ids)]
+    pair.verdicts = [_verdict(judgement, texts) for judgement in judgements]
     return pair
 
 
-def _verdict(judgement: Judgement, scores: Sequence[Score]) -> ShownVerdict:
+def _verdict(judgement: Judgement, texts: _Texts) -> ShownVerdict:
+    scores, is_swapped = texts.scores[judgement.item_id], texts.is_swapped(judgement)
     reason = next((str(score.detail.get("text", "")) for score in scores if score.detail), "")
     is_unparsed = not scores or any(score.error for score in scores)
     grades = [(score.check_key, score.label) for score in scores] if judgement.judge.kind == Judge.Kind.SCORES else []
     label = "" if grades or is_unparsed else scores[0].label
-    mirrored = _MIRRORED.get(label, label) if judgement.is_swapped else label
-    return ShownVerdict(mirrored, judgement.is_swapped, is_unparsed, reason, [] if is_unparsed else grades)
+    mirrored = _MIRRORED.get(label, label) if is_swapped else label
+    return ShownVerdict(mirrored, is_swapped, is_unparsed, reason, [] if is_unparsed else grades)

@@ -36,6 +36,11 @@ class JudgementRow:
     completion_tokens: int
     cost: Decimal | None
 
+    @property
+    def is_swapped(self) -> bool:
+        # The stored one is of the run that was judged first; one that reused its replies may order entrants otherwise.
+        return self.judgement.is_swapped if self.second is None else self.first.position > self.second.position
+
 
 def judgements_of(run: Run, judge: Judge | None = None, *, controls: bool = False) -> QuerySet[Judgement]:
     """Return judgements of the run's replies, also those that another run with the same replies has; or controls."""
@@ -53,7 +58,6 @@ def judgements_of(run: Run, judge: Judge | None = None, *, controls: bool = Fals
 
 
 def judges_of_place(run: Run) -> QuerySet[Judge]:
-    """Return judges that may judge the run."""
     if run.team_id is not None:
         return Judge.objects.filter(team=run.team_id)
     return Judge.objects.filter(team=None, owner_user=run.owner_id)

@@ -310,7 +310,7 @@ def judgement_payload(row: JudgementRow) -> JudgementPayload:
         "repeat": row.repeat,
         "first": row.first.pk,
         "second": None if row.second is None else row.second.pk,
-        "is_swapped": judgement.is_swapped,
+        "is_swapped": row.is_swapped,
         "control": judgement.control,
         "own_family": judgement.own_family,
         "state": cast(ItemState, row.state),

@@ -9,13 +9,15 @@ from accounts.actor import Actor
 from benchmarks.actions import cancel_run
 from benchmarks.judges.results import read_results
 from benchmarks.models import Judge, Run
+from benchmarks.statistics.agreement import LEFT, RIGHT
 from models_registry.models import LanguageModel
 from reviews import actions
+from reviews.agreement.disagreements import find_disagreements, read_disagreements
 from reviews.agreement.results import read_agreement
 from reviews.models import Review
 from tests import make
 from tests.reviews.agreement.conftest import vote_as_checks, vote_for
-from tests.worlds.benchmarks import judged_runs
+from tests.worlds.benchmarks import judged_runs, samples
 
 pytestmark = pytest.mark.django_db
 
@@ -77,6 +79,20 @@ def test_people_who_were_asked_read_figures_but_no_answers(closed: Review, judge
     assert "The longer one" in page
     assert address_of(closed, judge) not in page
     assert other.get(address_of(closed, judge)).status_code == 404
+
+
+def test_disagreements_follow_the_order_of_the_shown_run(
+    judge: Judge, run: Run, owner: Actor, models: list[LanguageModel]
+):
+    """The judge read the answers of a run whose entrants are in the other order."""
+    again = samples.reusing_run(owner.user, run, is_reversed=True)
+    review = actions.open_review(actions.create_review(owner=owner.user, run=again))
+    vote_for(review, make.member(), models[1])
+    found = find_disagreements(review, judge, category=RIGHT, opinion=LEFT)
+    assert len(found.rows) == 6
+    for _row, pair in read_disagreements(found.answers, judge, found.rows):
+        assert [answer.entrant.model for answer in pair.answers] == [models[1], models[0]]
+        assert [(verdict.label, verdict.is_swapped) for verdict in pair.verdicts] == [("B>A", False), ("B>A", True)]
 
 
 def test_hidden_results_hide_agreement(review: Review, judge: Judge, browser: Client, run: Run):

@@ -12,14 +12,14 @@ from accounts.actor import Actor
 from accounts.models import Role
 from battles.actions import cast_vote
 from battles.models import Vote
-from benchmarks.models import Judge
+from benchmarks.models import Judge, Judgement
 from common.tables.writers import WRITERS
 from models_registry.models import LanguageModel
 from reviews import actions
 from reviews.exports import TABLE, batches, pseudonym
 from reviews.models import Review, ReviewBattle
 from tests import make
-from tests.worlds.benchmarks import judged_runs
+from tests.worlds.benchmarks import judged_runs, samples
 from tests.worlds.reviews.second_opinions import asked_about, prefer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.processes]
@@ -129,6 +129,18 @@ def test_second_opinion_of_a_team_names_its_models():
     [row] = rows_of(asked)
     assert {row["first_name"], row["second_name"]} == {str(own), "Site"}
     assert row[f"{row['answer']}_name"] == str(own)
+
+
+def test_verdicts_for_another_order_of_entrants_are_turned(judge: Judge, owner: Actor, models: list[LanguageModel]):
+    """The run that was judged has the first model first, the one that reused its answers the second model."""
+    again = samples.reusing_run(owner.user, judge.judgings.get().subject, is_reversed=True)
+    review = actions.open_review(actions.create_review(owner=owner.user, run=again))
+    actions.close_review(review)
+    judged = rows_of(review)
+    assert {(row["first_name"], row["second_name"]) for row in judged} == {("Gazelle bob", "Gazelle ada")}
+    assert sorted(row["answer"] for row in judged) == ["second"] * 12 + ["tie"] * 10
+    shown_first = Judgement.objects.order_by("pk").values_list("first_reply__model", flat=True)
+    assert [row["is_swapped"] for row in judged] == [model == models[0].pk for model in shown_first]
 
 
 def test_grades_have_no_second_answer(review: Review, owner: Actor):

@@ -130,11 +130,13 @@ def finished_run(
 
 
 @transaction.atomic
-def reusing_run(owner: User, earlier: Run) -> Run:
-    """Create a finished run of the same place that was given the answers of an earlier one again."""
-    entrants = [
-        EntrantRequest(cast(LanguageModel, entrant.model)) for entrant in earlier.entrants.select_related("model")
-    ]
+def reusing_run(owner: User, earlier: Run, *, is_reversed: bool = False) -> Run:
+    """Create a finished run of the same place that was given the answers of an earlier one again.
+
+    is_reversed: its entrants are in the opposite order.
+    """
+    asked = earlier.entrants.select_related("model").order_by("-position" if is_reversed else "position")
+    entrants = [EntrantRequest(cast(LanguageModel, entrant.model)) for entrant in asked]
     run = actions.create_run(owner=owner, version=earlier.version, entrants=entrants, team=earlier.team, reuse_days=7)
     prepare(run)
     given = ItemReply.objects.filter(item__run=earlier).values_list("item__case", "item__entrant__model", "reply")
