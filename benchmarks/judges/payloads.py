@@ -127,7 +127,7 @@ class JudgeResultPayload(TypedDict):
     """Results of a judge about a run's entrants, which are named by their ids.
 
     `flips`: share of pairs whose two orders name different winners. `first_side`: P(first wins) − ½. `own_family`: how
-    much better the judge sees models of its own organization than the other judges do. `stopped`: a judging ended or
+    much better the judge sees models of its own organization than judges of others do. `stopped`: a judging ended or
     waits half way, so that its judgements are no random part. `doubtful`: over 5 % of its answers have no verdict.
     """
 

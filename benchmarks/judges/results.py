@@ -14,6 +14,7 @@ from battles.text.style import style_counts
 from benchmarks.judges.listing import judges_of_place
 from benchmarks.judging.controls import CardRow, Control, is_right, read_card
 from benchmarks.models import Case, Entrant, ItemReply, Judge, Judgement, Judging, Run, RunItem
+from benchmarks.preparation.judged_replies import is_of_family
 from benchmarks.sql import read_sql
 from benchmarks.statistics import judged
 from benchmarks.statistics.judged import BoardLine, Comparisons, GradeMean, Outcomes, StyledBoard, Verdicts
@@ -159,7 +160,7 @@ def read_results(run: Run, judges: Sequence[Judge]) -> list[JudgeResults]:
     clusters = clusters_of(run)
     read = {judge.pk: _read(run, judge, clusters) for judge in judges}
     pairwise = [judge for judge in judges if judge.kind == Judge.Kind.PAIRWISE]
-    outcomes = {judge.pk: judged.outcomes_of(read[judge.pk].verdicts, len(entrants)) for judge in pairwise}
+    outcomes = {judge: judged.outcomes_of(read[judge.pk].verdicts, len(entrants)) for judge in pairwise}
     return [
         _results(run, judge, entrants, read[judge.pk], clusters, outcomes)
         for judge in judges
@@ -167,14 +168,23 @@ def read_results(run: Run, judges: Sequence[Judge]) -> list[JudgeResults]:
 
 
 def read_jury(run: Run, judges: Sequence[Judge]) -> Jury | None:
-    """Return the jury of up to MAX_JURY pairwise judges; None of fewer than two."""
-    members = [judge for judge in judges if judge.kind == Judge.Kind.PAIRWISE][:MAX_JURY]
+    """Return the jury of up to MAX_JURY pairwise judges with verdicts, each once; None of fewer than two."""
+    clusters, entrants = clusters_of(run), run.entrants.count()
+    pairwise = [judge for judge in judges if judge.kind == Judge.Kind.PAIRWISE]
+    if len(pairwise) < 2:
+        return None
+    read = {judge: _read(run, judge, clusters).verdicts for judge in pairwise}
+    members = newest_numbers([judge for judge in pairwise if len(read[judge].value)])[:MAX_JURY]
     if len(members) < 2:
         return None
-    clusters, entrants = clusters_of(run), run.entrants.count()
-    verdicts = [_read(run, judge, clusters).verdicts for judge in members]
+    verdicts = [read[judge] for judge in members]
     alpha = judged.alpha_of([judged.outcomes_of(each, entrants) for each in verdicts])
     return Jury(members, judged.board_of(Verdicts.joined(verdicts), entrants), alpha)
+
+
+def newest_numbers(judges: Sequence[Judge]) -> list[Judge]:
+    newest = {judge.series: judge for judge in sorted(judges, key=lambda judge: judge.number)}
+    return [judge for judge in judges if newest[judge.series] == judge]
 
 
 def read_verdicts(run: Run, judges: Sequence[Judge]) -> list[JudgeVerdicts]:
@@ -190,10 +200,9 @@ def _results(
     entrants: list[Entrant],
     read: _Read,
     clusters: dict[int, int],
-    outcomes: dict[int, Outcomes],
+    outcomes: dict[Judge, Outcomes],
 ) -> JudgeResults:
     is_pairwise = judge.kind == Judge.Kind.PAIRWISE
-    others = [other for pk, other in outcomes.items() if pk != judge.pk]
     judgings = list(Judging.objects.filter(subject=run, judge=judge, is_card=False))
     return JudgeResults(
         judge=judge, entrants=entrants, asked=read.asked, waiting=read.waiting, failed=read.failed,
@@ -201,11 +210,17 @@ def _results(
         comparisons=judged.compare(read.verdicts, len(entrants)) if is_pairwise else None,
         means=[] if is_pairwise else judged.grade_means(read.verdicts),
         criteria={} if is_pairwise else _criteria(run, judge, clusters),
-        own_family=judged.own_family_contrast(outcomes[judge.pk], others) if is_pairwise else None,
+        own_family=_own_family(judge, outcomes) if is_pairwise else None,
         card=read_judge_card(judge),
         left_out=dict(max((judging.left_out for judging in judgings), key=lambda left: sum(left.values()), default={})),
         is_stopped=read.stopped > 0,
     )  # fmt: skip
+
+
+def _own_family(judge: Judge, outcomes: dict[Judge, Outcomes]) -> Interval | None:
+    others = newest_numbers([other for other in outcomes if other.series != judge.series and len(outcomes[other].key)])
+    strangers = [outcomes[other] for other in others if not is_of_family(judge.model, other.model)]
+    return judged.own_family_contrast(outcomes[judge], strangers)
 
 
 def clusters_of(run: Run) -> dict[int, int]:

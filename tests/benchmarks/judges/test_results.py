@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from msgspec import structs
 
+from benchmarks.judges.actions import JudgeContent, edit_judge
 from benchmarks.judges.results import judges_of, read_jury, read_results, read_styled_board
 from benchmarks.models import Judge, Run
 from benchmarks.statistics.judged import Verdicts, board_of, styled_board
+from models_registry.models import LanguageModel
 from tests import make
 from tests.worlds.benchmarks import judged_runs
 
@@ -159,6 +162,37 @@ def test_own_family_is_held_against_the_other_judges(subject: Run):
     results = read_results(subject, [own, other])
     assert results[0].own_family.value == 0.5  # ½, where the other judge sees 0
     assert results[1].own_family is None
+
+
+def test_own_family_is_not_held_against_itself(subject: Run):
+    """An earlier number of the judge, and another judge of the same organization, are no other judges."""
+    LanguageModel.objects.filter(slug="cyd").update(organization="Acme")
+    own = judged_runs.judge(make.model(organization="acme"), subject.owner, own_family="allow")
+    earlier = replaced(own, subject)
+    relative = judged_runs.judge(make.model(organization="Acme"), subject.owner, own_family="allow")
+    judged_runs.answer(judged_runs.judging(relative, subject), "judge-fair")
+    assert [result.own_family for result in read_results(subject, [relative, *earlier])] == [None] * 3
+    other = judged_by("judge-fair", subject)
+    results = read_results(subject, [other, relative, *earlier])
+    assert [result.own_family and result.own_family.value for result in results] == [None, 0.0, 0.5, 0.5]
+
+
+def replaced(judge: Judge, subject: Run) -> list[Judge]:
+    """Have two numbers of a judge read the run, both for the first side; return the newest first."""
+    judged_runs.answer(judged_runs.judging(judge, subject), "judge-first")
+    rubric = structs.replace(judged_runs.PAIRWISE, instructions="Prefer the better one.")
+    changed = edit_judge(judge, JudgeContent("Judge", judge.model, rubric, {"temperature": 0}, judge.own_family))
+    judged_runs.answer(judged_runs.judging(changed, subject), "judge-first")
+    return [changed, judge]
+
+
+def test_jury_has_each_judge_once(subject: Run):
+    fair = judged_by("judge-fair", subject)
+    changed, judge = replaced(judged_runs.judge(make.model(), subject.owner), subject)
+    silent = judged_by("judge-prose", subject)
+    assert read_jury(subject, [silent, changed, judge]) is None
+    jury = read_jury(subject, [silent, changed, judge, fair])
+    assert (jury.judges, {line.verdicts for line in jury.board}) == ([changed, fair], {2 * 48})
 
 
 def test_jury_joins_the_verdicts_of_its_judges(subject: Run):
