@@ -11,7 +11,7 @@ from accounts.models import Team
 from benchmarks.actions.runs import cancel_run
 from benchmarks.actions.templates import delete_template
 from benchmarks.errors import TemplateInUse, WrongState
-from benchmarks.models import CaseFile, Judge, Judging, Run, RunItem, Template
+from benchmarks.models import CaseFile, ItemReply, Judge, Judgement, Judging, Run, RunItem, Template
 from benchmarks.signals import run_deleting
 from benchmarks.sql import read_sql
 from uploads.files.cleanup import MAX_UNUSED_AGE
@@ -32,8 +32,26 @@ def delete_run(run: Run) -> None:
         _require_ended(judging, _("A judge is at work on the run. Cancel that first."))
     with transaction.atomic():
         run_deleting.send(sender=Run, run=run)
+        _note_lost_judgements(run)
     for each in [*judgings, run]:
         _delete_ended(each)
+
+
+def _note_lost_judgements(run: Run) -> None:
+    # What is left is no random part of these runs' answers.
+    judges = Judge.objects.filter(judgings__subject=run, judgings__is_card=False).distinct()
+    if not judges:
+        return
+    of_others = Judging.objects.filter(judge__in=judges, is_card=False, subject__in=Run.objects.sharing_answers(run))
+    for judging in of_others.select_for_update(of=["self"]).order_by("pk"):
+        first, second = (
+            Exists(ItemReply.objects.filter(item__run=judging.subject_id, reply=OuterRef(name)))
+            for name in ("first_reply", "second_reply")
+        )
+        said = Judgement.objects.filter(judge=judging.judge_id, judging__subject=run, control="")
+        if lost := said.filter(Q(first), Q(second_reply=None) | Q(second)).count():
+            judging.left_out[Judging.DELETED] = judging.left_out.get(Judging.DELETED, 0) + lost
+            judging.save(update_fields=["left_out"])
 
 
 def _require_ended(run: Run, sentence: str) -> None:

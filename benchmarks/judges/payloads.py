@@ -52,7 +52,7 @@ class JudgingEstimatePayload(TypedDict):
 class JudgingPayload(TypedDict):
     """A judge at work. `run` is the id of its run, which is paused, resumed and cancelled as any other.
 
-    `left_out` counts pairs or answers by reason.
+    `left_out` counts pairs or answers by reason; `deleted` counts judgements, as `lost` of results.
     """
 
     id: str
@@ -128,7 +128,8 @@ class JudgeResultPayload(TypedDict):
 
     `flips`: share of pairs whose two orders name different winners. `first_side`: P(first wins) − ½. `own_family`: how
     much better the judge sees models of its own organization than judges of others do. `stopped`: a judging ended or
-    waits half way, so that its judgements are no random part. `doubtful`: over 5 % of its answers have no verdict.
+    waits half way, so that its judgements are no random part. `lost`: judgements deleted with another run of the same
+    answers, and not asked for again. `doubtful`: over 5 % of its answers have no verdict.
     """
 
     judge: JudgePayload
@@ -140,6 +141,7 @@ class JudgeResultPayload(TypedDict):
     unparsed_share: float
     doubtful: bool
     stopped: bool
+    lost: int
     left_out: dict[str, int]
     pairs: list[PairOutcomePayload]
     pairs_in_both_orders: int
@@ -265,6 +267,7 @@ def result_payload(result: JudgeResults, actor: Actor, styled: StyledBoard | Non
         "unparsed_share": result.unparsed_share,
         "doubtful": result.is_doubtful,
         "stopped": result.is_stopped,
+        "lost": result.lost,
         "left_out": result.left_out,
         "pairs": [
             {

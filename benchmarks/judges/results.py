@@ -65,7 +65,8 @@ class JudgeResults:
 
     asked: questions, of which `waiting` have no answer yet, `failed` ended without one, and `unparsed` have an answer
     without exactly one verdict. comparisons: of a pairwise judge; means, criteria: of one that grades. own_family: see
-    statistics.judged. is_stopped: a judging was cancelled or waits half way, so that the judgements are no whole.
+    statistics.judged. is_stopped: a judging was cancelled or waits half way, so that the judgements are no whole. lost:
+    judgements deleted with another run of the same replies.
     """
 
     judge: Judge
@@ -81,6 +82,7 @@ class JudgeResults:
     card: Card
     left_out: dict[str, int]
     is_stopped: bool
+    lost: int
 
     @property
     def judged(self) -> int:
@@ -107,7 +109,7 @@ class Jury:
 
 @dataclass(frozen=True)
 class JudgeVerdicts:
-    """is_partial: the judge is at work or stopped half way, so that the verdicts are no random part."""
+    """is_partial: the judge is at work, stopped half way or lost verdicts, so that these are no random part."""
 
     judge: Judge
     verdicts: Verdicts
@@ -191,7 +193,29 @@ def read_verdicts(run: Run, judges: Sequence[Judge]) -> list[JudgeVerdicts]:
     """Return parsed verdicts in the order of `judges`."""
     clusters = clusters_of(run)
     read = [(judge, _read(run, judge, clusters)) for judge in judges]
-    return [JudgeVerdicts(judge, each.verdicts, each.waiting > 0 or each.stopped > 0) for judge, each in read]
+    judgings = Judging.objects.filter(subject=run, judge__in=judges, is_card=False).order_by("pk")
+    by_judge = defaultdict[int, list[Judging]](list)
+    for judging in judgings:
+        by_judge[judging.judge_id].append(judging)
+    return [
+        JudgeVerdicts(judge, each.verdicts, each.waiting > 0 or each.stopped > 0 or _lost(by_judge[judge.pk]) > 0)
+        for judge, each in read
+    ]
+
+
+def _lost(judgings: Sequence[Judging]) -> int:
+    """Return the number of deleted judgements not asked for again. judgings: of a judge, in order."""
+    lost = dict[str, int]()
+    for judging in judgings:
+        if judging.plan == Judging.Plan.ALL:
+            lost.clear()
+        lost[judging.plan] = judging.left_out.get(Judging.DELETED, 0)
+    return sum(lost.values())
+
+
+def _left_out(judgings: Sequence[Judging]) -> dict[str, int]:
+    reasons = [{reason: n for reason, n in each.left_out.items() if reason != Judging.DELETED} for each in judgings]
+    return max(reasons, key=lambda left: sum(left.values()), default={})
 
 
 def _results(
@@ -203,7 +227,7 @@ def _results(
     outcomes: dict[Judge, Outcomes],
 ) -> JudgeResults:
     is_pairwise = judge.kind == Judge.Kind.PAIRWISE
-    judgings = list(Judging.objects.filter(subject=run, judge=judge, is_card=False))
+    judgings = list(Judging.objects.filter(subject=run, judge=judge, is_card=False).order_by("pk"))
     return JudgeResults(
         judge=judge, entrants=entrants, asked=read.asked, waiting=read.waiting, failed=read.failed,
         unparsed=read.unparsed,
@@ -212,8 +236,9 @@ def _results(
         criteria={} if is_pairwise else _criteria(run, judge, clusters),
         own_family=_own_family(judge, outcomes) if is_pairwise else None,
         card=read_judge_card(judge),
-        left_out=dict(max((judging.left_out for judging in judgings), key=lambda left: sum(left.values()), default={})),
+        left_out=_left_out(judgings),
         is_stopped=read.stopped > 0,
+        lost=_lost(judgings),
     )  # fmt: skip
 
 
@@ -261,7 +286,6 @@ def _verdicts(columns: FloatColumns, run: Run, clusters: dict[int, int]) -> Verd
 
 
 def _criteria(run: Run, judge: Judge, clusters: dict[int, int]) -> dict[str, list[GradeMean]]:
-    """Return means of each criterion."""
     names = ("case_id", "repeat", "first", "second", "value", "own")
     read = read_float_columns(
         read_sql("judged_criteria.sql"), {"run": run.pk, "judge": judge.pk}, names, by=("criterion",)
@@ -271,7 +295,7 @@ def _criteria(run: Run, judge: Judge, clusters: dict[int, int]) -> dict[str, lis
 
 
 def read_judge_card(judge: Judge) -> Card:
-    """Return the control pairs whose questions all have answers, of all judgings by this number of the judge."""
+    """Return the control pairs whose questions all have answers."""
     return read_cards([judge])[judge.pk]
 
 
@@ -298,7 +322,6 @@ def _card(results: Sequence[ControlResult]) -> Card:
 
 
 def _outcomes(judge: Judge, first: float | None, second: float | None) -> list[float | None]:
-    """Return the outcomes of a control pair from the scores of its two items."""
     if judge.kind == Judge.Kind.PAIRWISE:
         return [first, None if second is None else 1 - second]
     if first is None or second is None:

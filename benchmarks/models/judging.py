@@ -104,6 +104,9 @@ class Judging(models.Model):
         BOTH = "both", _("each pair in both orders")
         RANDOM = "random", _("each pair in one random order")
 
+    # A reason in left_out: judgements that were deleted with an earlier run, whose replies the subject reused.
+    DELETED = "deleted"
+
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     judge = models.ForeignKey(Judge, models.PROTECT, related_name="judgings")
     # The run that is judged.

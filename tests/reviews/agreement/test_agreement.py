@@ -7,8 +7,9 @@ from django.test import Client
 
 from accounts.actor import Actor
 from benchmarks.actions import cancel_run
+from benchmarks.actions.deletion import delete_run
 from benchmarks.judges.results import read_results
-from benchmarks.models import Judge, Run
+from benchmarks.models import ItemReply, Judge, Reply, Run
 from benchmarks.statistics.agreement import LEFT, RIGHT
 from models_registry.models import LanguageModel
 from reviews import actions
@@ -186,6 +187,34 @@ def test_cancelled_judge_is_partial_until_all_is_answered(closed: Review, run: R
     rest = judged_runs.answer(judged_runs.judging(half, run), "judge-longer")
     assert 8 + fewer.run.item_count + rest.run.item_count == 22
     assert is_partial() == ("", False)
+
+
+def test_judge_that_lost_judgements_is_partial(run: Run, judge: Judge, owner: Actor, browser: Client):
+    again = samples.reusing_run(owner.user, run)
+    asked_anew = ItemReply.objects.get(item__run=again, item__case__key="land-3", item__entrant__position=0)
+    asked_anew.reply = Reply.objects.create(
+        model=asked_anew.item.entrant.model,
+        owner=owner.user,
+        text="It is **LongCapital3**, surely.",
+        finish_reason="stop",
+    )
+    asked_anew.save()
+    judged_runs.answer(judged_runs.judging(judge, again), "judge-longer")
+    review = actions.open_review(actions.create_review(owner=owner.user, run=again))
+    vote_as_checks(review, make.member())
+    review.refresh_from_db()
+
+    def lost() -> tuple[int, str]:
+        [result], [of_judge] = read_results(again, [judge]), read_agreement(review).judges
+        return result.lost, of_judge.no_board
+
+    assert lost() == (0, "")
+    delete_run(run)
+    assert lost() == (20, "partial")
+    page = browser.get(f"/benchmarks/r/{again.public_id}/judgements/").content
+    assert "20 judgements were deleted with another run of the same answers" in text_of(page)
+    judged_runs.answer(judged_runs.judging(judge, again), "judge-longer")
+    assert lost() == (0, "")
 
 
 def test_judge_cancelled_on_another_run_is_partial(closed: Review, run: Run, owner: Actor):
