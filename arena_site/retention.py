@@ -11,7 +11,7 @@ from accounts.teams.actions import remove_team
 from battles.actions import delete_sessions, delete_team_sessions
 from battles.models import Category, ModerationRule, NetworkCap, PromptSuggestion, RoutingDecision, Session, VoteNetwork
 from benchmarks.actions.deletion import delete_old_runs, delete_team_benchmarks, delete_unused_files
-from common.client_ip import MAX_NETWORK_DAYS
+from common.client_ip import kept_network_days
 from common.valkey.connections import UNREACHABLE, rewrite_append_only_file
 from gateway.models import Exchange
 from leaderboard.models import AnomalyReview
@@ -40,7 +40,7 @@ def purge() -> None:
     _rewrite_append_only_file()
     SessionStore.clear_expired()
     days: int = settings.ARENA_KEEP_DAYS
-    oldest_network = _before(min(days or MAX_NETWORK_DAYS, MAX_NETWORK_DAYS))
+    oldest_network = _before(kept_network_days())
     Visitor.objects.filter(created_at__lt=oldest_network).exclude(network="").update(network="")
     Reviewer.objects.filter(joined_at__lt=oldest_network).exclude(network="").update(network="")
     for model in (VoteNetwork, NetworkCap):

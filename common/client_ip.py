@@ -1,6 +1,6 @@
 """Client addresses and networks; forwarding headers count only from configured proxies.
 
-Only a keyed hash of the network is stored, with another key every month.
+Only a keyed hash of the network is stored, with a key of the month or of one purpose.
 """
 
 import ipaddress
@@ -82,6 +82,10 @@ def client_networks(request: HttpRequest) -> ClientNetworks:
     }
 
 
+def kept_network_days() -> int:
+    return min(settings.ARENA_KEEP_DAYS or MAX_NETWORK_DAYS, MAX_NETWORK_DAYS)
+
+
 def kept_months() -> list[str]:
     """Return the months whose hashes of networks are kept, oldest first."""
     days = (timezone.now() - timedelta(days=age) for age in range(MAX_NETWORK_DAYS, -1, -1))
@@ -97,6 +101,11 @@ def keyed_hash(network: str, month: str = "") -> str:
     month = month or f"{timezone.now():%Y-%m}"
     digest = salted_hmac(f"common.client_ip:{month}", network, algorithm="sha256").hexdigest()
     return f"{month}:{digest[:24]}"
+
+
+def lasting_hash(network: str, purpose: str) -> str:
+    """Return a hash of a network's text for a purpose, of 32 characters."""
+    return salted_hmac(f"common.client_ip:{purpose}", network, algorithm="sha256").hexdigest()[:32]
 
 
 def _is_in(address: str, networks: list[ipaddress.IPv4Network | ipaddress.IPv6Network]) -> bool:

@@ -124,7 +124,7 @@ def _alike(
 
 @dataclass(frozen=True)
 class NetworkPeople:
-    """number: 1 for the network with most people."""
+    """number: 1 for the network with most people, 0 for unknown ones."""
 
     network: str
     number: int
@@ -133,6 +133,8 @@ class NetworkPeople:
 
 def read_networks(review: Review) -> list[NetworkPeople]:
     """Return the networks of people who joined by codes, the largest first."""
-    known = review.reviewers.exclude(network="").order_by().values_list("network")
-    rows = known.annotate(n=Count("pk")).order_by("-n", "network")
-    return [NetworkPeople(network, number, n) for number, (network, n) in enumerate(rows, start=1)]
+    rows = review.reviewers.order_by().values_list("network").annotate(n=Count("pk")).order_by("-n", "network")
+    counts = dict(rows)
+    forgotten = counts.pop("", 0)
+    networks = [NetworkPeople(network, number, n) for number, (network, n) in enumerate(counts.items(), start=1)]
+    return [*networks, NetworkPeople("", 0, forgotten)] if networks and forgotten else networks

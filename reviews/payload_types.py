@@ -225,7 +225,8 @@ class ReviewResultsPayload(TypedDict):
 
     grades: of a review that asks for them; it has no board, and counts grades in place of votes.
 
-    most_of_a_network: people, where they joined by a link or codes, which do not verify them.
+    most_of_a_network: people, where they joined by a link or codes, which do not verify them. networks_forgotten:
+    people whose networks are not known any more.
     """
 
     id: str
@@ -235,6 +236,7 @@ class ReviewResultsPayload(TypedDict):
     excluded: dict[str, int]
     people: int
     most_of_a_network: int | None
+    networks_forgotten: int
     contrasts: list[ContrastPayload]
     board: str
     snapshot: str | None

@@ -9,6 +9,7 @@ from accounts.actor import Actor
 from accounts.teams.roles import Right, teams_with
 from reviews import access
 from reviews.actions.contrasts import names_of, read_contrasts
+from reviews.actions.joining import networks_forgotten
 from reviews.boards import ReviewBoard
 from reviews.evidence import PersonEvidence
 from reviews.grading.payloads import grades_payload
@@ -136,6 +137,7 @@ def results_payload(
         "excluded": dict(totals.excluded),
         "people": totals.people,
         "most_of_a_network": review.most_of_a_network,
+        "networks_forgotten": networks_forgotten(review),
         "contrasts": [contrast_payload(contrast) for contrast in read_contrasts(review)],
         "board": board.key,
         "snapshot": board.snapshot,

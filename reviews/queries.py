@@ -13,7 +13,7 @@ from accounts.actor import Actor
 from battles.models import Vote
 from reviews import access
 from reviews.actions.contrasts import decided_pairs, items_of
-from reviews.actions.joining import most_of_a_network
+from reviews.actions.joining import most_of_a_network, networks_forgotten
 from reviews.models import Review, ReviewBattle, ReviewGrade
 
 # A pause between two votes that is longer counts as a break.
@@ -122,13 +122,13 @@ def read_totals(review: Review) -> Totals:
 
 def joined_sentence(review: Review, people: int) -> str:
     """Return how people with counted votes came to a review by codes, "" for other audiences."""
-    if review.audience == Review.Audience.LINK and review.state != Review.State.CLOSED:
-        return people_sentence(review.audience, people, most_of_a_network(review))
-    return people_sentence(review.audience, people, review.most_of_a_network)
+    is_open = review.audience == Review.Audience.LINK and review.state != Review.State.CLOSED
+    most = most_of_a_network(review) if is_open else review.most_of_a_network
+    return people_sentence(review.audience, people, most, is_least=networks_forgotten(review) > 0)
 
 
-def people_sentence(audience: str, people: int, most: int | None) -> str:
-    """Return joined_sentence for an audience. most: people from one network, if known."""
+def people_sentence(audience: str, people: int, most: int | None, *, is_least: bool = False) -> str:
+    """Return joined_sentence for an audience. most: people from one network, if known; is_least: there may be more."""
     if audience == Review.Audience.CODES:
         sentence = ngettext(
             "%(n)d person by a personal code, not verified.", "%(n)d people by personal codes, not verified.", people
@@ -139,6 +139,13 @@ def people_sentence(audience: str, people: int, most: int | None) -> str:
     if most is None:
         sentence = ngettext("%(n)d person by link, not verified.", "%(n)d people by link, not verified.", people)
         return sentence % {"n": people}
+    if is_least:
+        sentence = ngettext(
+            "%(n)d person by link, at least %(most)d from one network, not verified.",
+            "%(n)d people by link, at least %(most)d from one network, not verified.",
+            people,
+        )
+        return sentence % {"n": people, "most": min(most, people)}
     sentence = ngettext(
         "%(n)d person by link, %(most)d from one network, not verified.",
         "%(n)d people by link, %(most)d from one network, not verified.",

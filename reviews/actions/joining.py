@@ -1,10 +1,13 @@
 """Joining a review by the code of its link, or by a code for one person."""
 
+from datetime import timedelta
+
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from accounts.actor import Actor
+from common.client_ip import kept_network_days, lasting_hash, network_of
 from common.valkey import limits
 from reviews.codes import new_code, parse_code
 from reviews.errors import NoSuchCode, PersonalCodeUsed, ReviewFull, ReviewState
@@ -54,7 +57,9 @@ def join_review(actor: Actor, review: Review, *, code: str, nickname: str = "") 
         raise NoSuchCode
     elif review.reviewers.count() >= (review.expected_people or 0):
         raise ReviewFull
-    reviewer = Reviewer.objects.create(review=review, person=actor.key, nickname=nickname, network=actor.network)
+    # People join over months: a monthly hash would count those of one network as of several.
+    network = lasting_hash(network_of(actor.address), f"review:{review.public_id}")
+    reviewer = Reviewer.objects.create(review=review, person=actor.key, nickname=nickname, network=network)
     if personal is not None:
         personal.used_by, personal.used_at = reviewer, timezone.now()
         personal.save(update_fields=["used_by", "used_at"])
@@ -93,11 +98,26 @@ def _set_code(review: Review, code: str) -> Review:
     return review
 
 
-def most_of_a_network(review: Review) -> int | None:
-    """Return the largest number of people with counted votes from one network; None if no network is known."""
+def _people_who_count(review: Review) -> QuerySet[Reviewer]:
     graded = review.grades.filter(value__isnull=False, excluded_reason="").values("person")
     voted = review.battles.filter(battle__vote__excluded_reason="").values("person")
-    counts = Q(person__in=graded if review.is_graded else voted)
-    joined = Reviewer.objects.filter(counts, review=review).exclude(network="")
+    return Reviewer.objects.filter(review=review, person__in=graded if review.is_graded else voted)
+
+
+def most_of_a_network(review: Review) -> int | None:
+    """Return the largest number of people with counted votes from one network; None if no network is known."""
+    joined = _people_who_count(review).exclude(network="")
     most = joined.order_by().values("network").annotate(n=Count("pk")).order_by("-n").first()
     return None if most is None else most["n"]
+
+
+def networks_forgotten(review: Review) -> int:
+    """Return the number of people that most_of_a_network does not know."""
+    if not review.is_joined:
+        return 0
+    people = _people_who_count(review)
+    if review.ended_at is None:
+        return people.filter(network="").count()
+    # The number was stored at the end; since then, more hashes were deleted.
+    oldest = review.ended_at - timedelta(days=kept_network_days())
+    return people.filter(Q(joined_at__lt=oldest) | Q(person__startswith="deleted:")).count()

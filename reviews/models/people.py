@@ -23,7 +23,7 @@ class Reviewer(models.Model):
     # Actor.key.
     person = models.CharField(max_length=40, db_index=True)
     nickname = models.CharField(max_length=MAX_NICKNAME, blank=True)
-    # Keyed monthly hash (common.client_ip) of people by link or codes; deleted after some time.
+    # Hash of the review (common.client_ip.lasting_hash), of people by link or codes; deleted after some time.
     network = models.CharField(max_length=32, blank=True)
     joined_at = models.DateTimeField(db_default=Now())
     # A stop rule looks at people who ended: their opinions until then. away_at: the end if they do not come back, from

@@ -166,8 +166,8 @@ class StopRuleInputs(msgspec.Struct, frozen=True, kw_only=True):
 class CampaignInputs(msgspec.Struct, frozen=True, kw_only=True, tag="campaign", tag_field="kind"):
     """Closed review and its board. audience, plan, ended_by: as in reviews.models.Review.
 
-    people: with counted votes, of whom most_of_a_network came from one network. left_out: pairs by reason. run,
-    template: "" after the run's deletion. cases: of a sample.
+    people: with counted votes, of whom most_of_a_network came from one network, or more if there are some of
+    networks_forgotten. left_out: pairs by reason. run, template: "" after the run's deletion. cases: of a sample.
     """
 
     review: str
@@ -191,6 +191,7 @@ class CampaignInputs(msgspec.Struct, frozen=True, kw_only=True, tag="campaign", 
     agreement: AgreementInputs | None = None
     stop_rule: StopRuleInputs | msgspec.UnsetType = msgspec.UNSET
     cases: int | msgspec.UnsetType = msgspec.UNSET
+    networks_forgotten: int | msgspec.UnsetType = msgspec.UNSET
 
 
 Inputs = RunInputs | BoardInputs | CampaignInputs

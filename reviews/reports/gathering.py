@@ -22,6 +22,7 @@ from leaderboard.payload_types import ResultPayload, SnapshotPayload
 from models_registry.energy.estimates import energy_of_answer
 from models_registry.payload_types import ModelPayload
 from reviews.actions.contrasts import people_who_ended, read_contrasts
+from reviews.actions.joining import networks_forgotten
 from reviews.agreement.gathering import checks_of, gather, judges_on
 from reviews.agreement.results import MAX_JUDGES, CalibratedBoard, boards_of
 from reviews.models import Review
@@ -122,6 +123,7 @@ def campaign_inputs(review: Review, snapshot: SnapshotPayload) -> CampaignInputs
         board=board_inputs(snapshot, "" if review.team is None else review.team.slug),
         agreement=None if review.run is None else agreement_inputs(review.run, [review], _contestant),
         stop_rule=stop_rule_inputs(review), cases=msgspec.UNSET if review.cases is None else review.cases,
+        networks_forgotten=networks_forgotten(review) or msgspec.UNSET,
     )  # fmt: skip
 
 

@@ -127,7 +127,9 @@ def _asked_people(subject: CampaignInputs) -> Iterator[str]:
         sentence = _("It asked about %(n)s of the run’s cases, drawn at random.")
         yield sentence % format_numbers(n=subject.cases)
     yield _("Asked were %(audience)s.") % {"audience": Review.Audience(subject.audience).label}
-    people = people_sentence(subject.audience, subject.people, subject.most_of_a_network)
+    people = people_sentence(
+        subject.audience, subject.people, subject.most_of_a_network, is_least=bool(subject.networks_forgotten)
+    )
     counted = ngettext(
         "%(people)s person has counted votes.", "%(people)s people have counted votes.", subject.people
     )  # fmt: skip

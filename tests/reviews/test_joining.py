@@ -17,12 +17,17 @@ from accounts.claims import visitor_claimed
 from accounts.models import Visitor
 from accounts.personal_data import collect_personal_data
 from arena_site.retention import purge
-from common.client_ip import keyed_hash
+from common.client_ip import lasting_hash
 from common.valkey import limits
 from reviews import actions
+from reviews.actions.joining import networks_forgotten
 from reviews.codes import ALPHABET, LENGTH, new_code, parse_code, shown_code
 from reviews.errors import NoSuchCode, PersonalCodeUsed, ReviewFull
+from reviews.evidence import read_networks
 from reviews.models import PersonalCode, Review, Reviewer
+from reviews.publishing import publish
+from reviews.queries import joined_sentence
+from reviews.reports.actions import report_on_review
 from tests import make
 from tests.concurrency import race
 from tests.worlds.benchmarks.samples import Sample
@@ -69,7 +74,7 @@ def test_visitor_joins_without_account_and_votes(by_link: Review, client: Client
     begun = client.post(f"/review/{by_link.public_id}/next/")
     assert client.get(begun["Location"].partition("#")[0]).status_code == 200
     reviewer = Reviewer.objects.get()
-    assert (reviewer.nickname, reviewer.network) == ("Ada", keyed_hash("127.0.0.1"))
+    assert (reviewer.nickname, reviewer.network) == ("Ada", lasting_hash("127.0.0.1", f"review:{by_link.public_id}"))
 
 
 def test_wrong_code_is_refused_without_a_visitor(by_link: Review, client: Client):
@@ -196,6 +201,46 @@ def test_result_says_how_people_came(by_link: Review, owner: Actor):
     closed = actions.close_review(by_link)
     page = make.browser(owner).get(f"/review/{closed.public_id}/results/").content.decode()
     assert "2 people by link, 2 from one network, not verified." in page
+
+
+def test_people_of_a_network_are_counted_over_months(by_link: Review, monkeypatch: pytest.MonkeyPatch):
+    for month in ("2026-11", "2026-12"):
+        monkeypatch.setattr("common.client_ip.keyed_hash", lambda network, _month="", now=month: f"{now}:{network}")
+        assert Client().post("/join/", {"code": by_link.code}).status_code == 303
+    assert [row.people for row in read_networks(by_link)] == [2]
+    other = actions.open_review(
+        actions.create_review(owner=by_link.owner, run=by_link.run, audience="link", expected_people=9)
+    )
+    Client().post("/join/", {"code": other.code})
+    assert len(set(Reviewer.objects.values_list("network", flat=True))) == 2  # a hash tells nothing in another review
+
+
+@pytest.mark.parametrize("is_closed", [True, False])
+def test_forgotten_networks_make_the_number_a_least(by_link: Review, owner: Actor, *, is_closed: bool):
+    people = [make.visitor() for _n in range(EXPECTED)]
+    for person in people:
+        join(by_link, person)
+        battle = actions.next_battle(person, by_link)
+        make.browser(person).post(f"/battles/{battle.public_id}/vote/", {"choice": "left"})
+    long_ago = timezone.now() - timedelta(days=61)
+    Reviewer.objects.filter(person=people[0].key).update(joined_at=long_ago)
+    purge()
+    if is_closed:
+        actions.close_review(by_link)
+    by_link.refresh_from_db()
+    assert networks_forgotten(by_link) == 1
+    sentence = "3 people by link, at least 2 from one network, not verified."
+    assert joined_sentence(by_link, 3) == sentence
+    page = " ".join(make.browser(owner).get(by_link.settings_url).content.decode().split())
+    assert "2 people from network 1 · 1 person from a network that is not known any more" in page
+    if is_closed:
+        results = make.browser(owner).get(f"/review/{by_link.public_id}/results/").content.decode()
+        assert sentence in results
+        with connection.cursor() as cursor:
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # votes are numbered at COMMIT
+        publish(by_link)
+        report = report_on_review(owner=owner.user, review=by_link, question="Which?")
+        assert sentence in make.browser(owner).get(f"/reports/{report.public_id}/").content.decode()
 
 
 @pytest.mark.django_db(transaction=True)
