@@ -11,6 +11,7 @@ from django.utils.translation import ngettext
 
 from accounts.actor import Actor
 from battles.models import Vote
+from models_registry.models import LanguageModel
 from reviews import access
 from reviews.actions.contrasts import decided_pairs, items_of
 from reviews.actions.joining import most_of_a_network, networks_forgotten
@@ -118,6 +119,14 @@ def read_totals(review: Review) -> Totals:
         sorted(excluded.annotate(n=Count("pk"))),
         counted.aggregate(n=Count("person" if review.is_graded else "voter", distinct=True))["n"],
     )
+
+
+def retired_models(review: Review) -> list[LanguageModel]:
+    pairs, answers = review.items.order_by(), review.answers.order_by()
+    of_review = Q(pk__in=pairs.values("first_model")) | Q(pk__in=pairs.values("second_model"))
+    of_review |= Q(pk__in=answers.values("item__entrant__model"))
+    retired = LanguageModel.of_every_owner.filter(of_review, status=LanguageModel.Status.RETIRED)
+    return list(retired.select_related("team").order_by("name", "pk"))
 
 
 def joined_sentence(review: Review, people: int) -> str:

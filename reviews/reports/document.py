@@ -168,6 +168,7 @@ class CampaignInputs(msgspec.Struct, frozen=True, kw_only=True, tag="campaign", 
 
     people: with counted votes, of whom most_of_a_network came from one network, or more if there are some of
     networks_forgotten. left_out: pairs by reason. run, template: "" after the run's deletion. cases: of a sample.
+    retired: keys of models, by the day of the report.
     """
 
     review: str
@@ -192,6 +193,7 @@ class CampaignInputs(msgspec.Struct, frozen=True, kw_only=True, tag="campaign", 
     stop_rule: StopRuleInputs | msgspec.UnsetType = msgspec.UNSET
     cases: int | msgspec.UnsetType = msgspec.UNSET
     networks_forgotten: int | msgspec.UnsetType = msgspec.UNSET
+    retired: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
 Inputs = RunInputs | BoardInputs | CampaignInputs

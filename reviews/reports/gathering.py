@@ -26,7 +26,7 @@ from reviews.actions.joining import networks_forgotten
 from reviews.agreement.gathering import checks_of, gather, judges_on
 from reviews.agreement.results import MAX_JUDGES, CalibratedBoard, boards_of
 from reviews.models import Review
-from reviews.queries import read_totals
+from reviews.queries import read_totals, retired_models
 from reviews.reports.document import (
     FORMAT,
     AgreementInputs,
@@ -124,6 +124,7 @@ def campaign_inputs(review: Review, snapshot: SnapshotPayload) -> CampaignInputs
         agreement=None if review.run is None else agreement_inputs(review.run, [review], _contestant),
         stop_rule=stop_rule_inputs(review), cases=msgspec.UNSET if review.cases is None else review.cases,
         networks_forgotten=networks_forgotten(review) or msgspec.UNSET,
+        retired=[model.full_slug for model in retired_models(review)] or msgspec.UNSET,
     )  # fmt: skip
 
 
@@ -199,8 +200,9 @@ def labels_of_board(snapshot: SnapshotPayload) -> dict[str, Label]:
 
 
 def labels_of_review(review: Review, snapshot: SnapshotPayload) -> dict[str, Label]:
-    """Return labels of the board and of the stop rule, whose models may have no counted vote."""
+    """Return labels of the board, and of models without a counted vote that the report names."""
     models = [model for contrast in read_contrasts(review) for model in (contrast.first_model, contrast.second_model)]
+    models += retired_models(review)
     return {model.full_slug: Label(name=str(model)) for model in models} | labels_of_board(snapshot)
 
 

@@ -26,7 +26,7 @@ _Named = TypeVar("_Named", bound=msgspec.Struct)
 def without_names(document: Document) -> Document:
     """Return the report with contestants as numbers, and without what tells them or the run.
 
-    The template's name stays, as on a run's published report. Prices and energy go, because they tell models.
+    The template's name stays, as on a run's published report. Prices, energy and retired models go: they tell models.
     """
     places = {line.key: place for place, line in enumerate(document.figures.lines, start=1)}
     keys = {key: f"{places.get(key, len(places) + 1 + place):03}" for place, key in enumerate(sorted(document.labels))}
@@ -46,7 +46,7 @@ def _subject(subject: Inputs, keys: dict[str, str]) -> Inputs:
             board = structs.replace(_board(subject.board, keys), board="", title="")
             return structs.replace(
                 subject, review="", title="", run="", board=board, agreement=_agreement(subject.agreement, keys),
-                stop_rule=_stop_rule(subject.stop_rule, keys),
+                stop_rule=_stop_rule(subject.stop_rule, keys), retired=UNSET,
             )  # fmt: skip
 
 

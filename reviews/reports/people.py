@@ -59,6 +59,8 @@ def cautions_of_campaign(subject: CampaignInputs) -> Iterator[Caution]:
         yield Caution(code="pairs_left_out", n=left_out)
     if subject.plan == "adaptive":
         yield Caution(code="adaptive")
+    for key in subject.retired or ():
+        yield Caution(code="retired", key=key)
 
 
 def tables_of(pairs: Pairs | None, cases: dict[int, int]) -> PairTables | None:

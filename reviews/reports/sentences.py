@@ -75,6 +75,8 @@ def caution_sentence(caution: Caution, labels: Mapping[str, str]) -> str:
     if caution.code == "lost":
         sentence = _("Calls without an answer cost %(cost)s, beside the costs of the entrants.")
         return sentence % {"cost": rounded_dollars(Decimal(str(caution.cost)))}
+    if caution.code == "retired":
+        return _("%(model)s was retired since: it is asked no more.") % {"model": labels[caution.key]}
     details = {**format_numbers(scored=caution.n, planned=caution.of), "entrant": labels[caution.key]}
     return _("%(entrant)s has %(scored)s of %(planned)s scores, and no rank.") % details
 

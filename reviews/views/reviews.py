@@ -29,7 +29,15 @@ from reviews.forms import ReviewForm
 from reviews.grading.payloads import grades_payload
 from reviews.grading.results import read_grade_results
 from reviews.models import Review
-from reviews.queries import joined_sentence, list_reviews, read_own, read_progress, read_totals, voted_by
+from reviews.queries import (
+    joined_sentence,
+    list_reviews,
+    read_own,
+    read_progress,
+    read_totals,
+    retired_models,
+    voted_by,
+)
 from reviews.question_forms import TermsEditor
 from reviews.views import second_opinions
 from reviews.views.grading import to_next_answer
@@ -161,6 +169,7 @@ def results(request: PageRequest, public_id: str) -> HttpResponse:
         context["totals"] = totals = read_totals(review)
         context["questions"] = read_answers(review)
         context["came_by"] = joined_sentence(review, totals.people)
+        context["retired"] = retired_models(review)
         context["reads_opinions"] = access.reads_opinions(request.actor, review)
         context["contrasts"] = read_contrasts(review)
     return render(request, "reviews/results.html", context)

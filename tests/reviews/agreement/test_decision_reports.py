@@ -20,6 +20,7 @@ from reviews.publishing import publish
 from reviews.reports import actions
 from reviews.reports.document import canonical, read
 from reviews.reports.figures import figures_of
+from reviews.reports.naming import without_names
 from tests import make
 from tests.reviews.agreement.conftest import vote_as_checks
 from tests.reviews.reports.reporting import file_of, page_of
@@ -123,6 +124,18 @@ def test_numbers_only_name_neither_models_nor_judges(
         assert [name for name in ("Gazelle", "The longer one", '"ada"', '"bob"', *ids) if name in text] == []
     assert "Judge 1 with people" in page
     assert "The report agrees" in recompute(tmp_path, file.encode())
+
+
+def test_retired_models_are_named(published: Review, models: list[LanguageModel], owner: Actor, browser: Client):
+    LanguageModel.objects.filter(pk=models[1].pk).update(status="retired")
+    sentence = "Gazelle bob was retired since: it is asked no more."
+    assert sentence in " ".join(browser.get(f"/review/{published.public_id}/results/").text.split())
+    report = actions.report_on_review(owner=owner.user, review=published, question=QUESTION)
+    document = read(report.document)
+    assert canonical(document) == report.document
+    assert sentence in browser.get(page_of(report)).text
+    # It would tell the model's number.
+    assert "retired" not in canonical(without_names(document))
 
 
 def test_report_of_others_is_not_made(published: Review):

@@ -53,7 +53,7 @@ def campaign(of_board: BoardInputs, stop_rule: StopRuleInputs | UnsetType = UNSE
         plan="all", opinions_per_item=3, items=12_000, left_out={"failed": 12, "cut": 3}, expected_people=40, people=7,
         most_of_a_network=6, set_aside=2, ended_by="owner", opened_at=NOW, ended_at=NOW, board=of_board,
         agreement=AgreementInputs(reviews=1, opinions=4_000, people=pairs, checks=pairs, judges=judges),
-        stop_rule=stop_rule, networks_forgotten=2,
+        stop_rule=stop_rule, networks_forgotten=2, retired=[of_board.lines[0].key],
     )  # fmt: skip
 
 
