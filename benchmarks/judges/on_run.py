@@ -73,7 +73,6 @@ class JudgesOnRun:
 
 
 def left_out_rows(left_out: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return sentences and numbers of what is not judged."""
     return [(str(LEFT_OUT.get(reason, reason)), n) for reason, n in left_out.items() if n]
 
 

@@ -28,7 +28,6 @@ def judge_rows(judges: Sequence[Judge]) -> list[JudgeRow]:
 
 
 def read_versions(judge: Judge) -> list[Judge]:
-    """Return all numbers of the judge, the newest first."""
     return list(Judge.objects.filter(series=judge.series).select_related("model").order_by("-number"))
 
 
@@ -40,6 +39,5 @@ def judges_on(run: Run) -> list[Judge]:
 
 
 def subjects_of(judge: Judge) -> list[Run]:
-    """Return the latest runs that the judge was asked about."""
     runs = Run.objects.filter(judgings__judge=judge).select_related("version__template").distinct()
     return list(runs.order_by("-created_at", "-pk")[:PER_PAGE])
