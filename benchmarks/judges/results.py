@@ -1,6 +1,6 @@
 """Results of judges on the answers of a run. All judgements of a judge count, whichever judging made them."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -193,7 +193,7 @@ def read_verdicts(run: Run, judges: Sequence[Judge]) -> list[JudgeVerdicts]:
     """Return parsed verdicts in the order of `judges`."""
     clusters = clusters_of(run)
     read = [(judge, _read(run, judge, clusters)) for judge in judges]
-    judgings = Judging.objects.filter(subject=run, judge__in=judges, is_card=False).order_by("pk")
+    judgings = Judging.objects.filter(subject=run, judge__in=judges, is_card=False).select_related("run").order_by("pk")
     by_judge = defaultdict[int, list[Judging]](list)
     for judging in judgings:
         by_judge[judging.judge_id].append(judging)
@@ -204,13 +204,15 @@ def read_verdicts(run: Run, judges: Sequence[Judge]) -> list[JudgeVerdicts]:
 
 
 def _lost(judgings: Sequence[Judging]) -> int:
-    """Return the number of deleted judgements not asked for again. judgings: of a judge, in order."""
-    lost = dict[str, int]()
+    """Return the number of deleted judgements not asked for again. judgings: of a judge, in order, with their runs."""
+    lost = Counter[str]()
     for judging in judgings:
-        if judging.plan == Judging.Plan.ALL:
-            lost.clear()
-        lost[judging.plan] = judging.left_out.get(Judging.DELETED, 0)
-    return sum(lost.values())
+        if judging.run.state == Run.State.DONE:
+            asked_again = Judging.Plan.values if judging.plan == Judging.Plan.ALL else [judging.plan]
+            for plan in asked_again:
+                del lost[plan]
+        lost[judging.plan] += judging.left_out.get(Judging.DELETED, 0)
+    return max(lost.values(), default=0)  # each deletion is noted with all judgings of the judge on the run
 
 
 def _left_out(judgings: Sequence[Judging]) -> dict[str, int]:
@@ -227,7 +229,8 @@ def _results(
     outcomes: dict[Judge, Outcomes],
 ) -> JudgeResults:
     is_pairwise = judge.kind == Judge.Kind.PAIRWISE
-    judgings = list(Judging.objects.filter(subject=run, judge=judge, is_card=False).order_by("pk"))
+    of_run = Judging.objects.filter(subject=run, judge=judge, is_card=False)
+    judgings = list(of_run.select_related("run").order_by("pk"))
     return JudgeResults(
         judge=judge, entrants=entrants, asked=read.asked, waiting=read.waiting, failed=read.failed,
         unparsed=read.unparsed,

@@ -213,6 +213,8 @@ def test_judge_that_lost_judgements_is_partial(run: Run, judge: Judge, owner: Ac
     assert lost() == (20, "partial")
     page = browser.get(f"/benchmarks/r/{again.public_id}/judgements/").content
     assert "20 judgements were deleted with another run of the same answers" in text_of(page)
+    cancel_run(judged_runs.judging(judge, again, is_prepared=False).run)  # stopped before it stored any question
+    assert lost() == (20, "partial")
     judged_runs.answer(judged_runs.judging(judge, again), "judge-longer")
     assert lost() == (0, "")
 
