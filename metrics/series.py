@@ -164,7 +164,7 @@ Histograms = dict[tuple[str, date], Counter[int]]
 
 @dataclass
 class Shared:
-    """Rows that several series of one period and place need. models: by choice; histograms: also by metric."""
+    """Rows that several series of a page need."""
 
     models: dict[tuple[str, ...] | None, dict[str, LanguageModel]] = field(default_factory=dict)
     histograms: dict[tuple[object, ...], Histograms] = field(default_factory=dict)
@@ -259,7 +259,7 @@ def _cells(query: SeriesQuery, rows: "QuerySet[MetricDay]", shared: Shared) -> d
 
 
 def _histograms(query: SeriesQuery, rows: "QuerySet[MetricDay]") -> Histograms:
-    """Return the histograms by key and first day of the bucket. PostgreSQL adds up those of its days."""
+    """Return the histograms by key and first day of the bucket."""
     at = Cast(Trunc("day", query.bucket.value, output_field=DateField()), DateField())
     histograms: Histograms = defaultdict(Counter)
     try:
@@ -350,7 +350,6 @@ def csv_rows(series: MetricSeriesPayload) -> Iterable[tuple[object, ...]]:
 
 
 def definition_of(metric: Metric) -> str:
-    """Return the definition, with what is not counted here."""
     if all(metric.is_known(bucket) for bucket in metric.buckets):
         return str(metric.definition)
     days = settings.ARENA_KEEP_DAYS

@@ -90,7 +90,6 @@ def kept_charts(page: Page, query: PageQuery, _language: str | None) -> TTLCache
 
 
 def _charts(page: Page, query: PageQuery) -> SafeString:
-    """Return the HTML of the page's charts, with what is marked on them."""
     if query.team is not None:  # of the request for which they were first drawn
         query = replace(query, team=Team.objects.get(pk=query.team.pk))
     charts, marks = read_page(page, query)

@@ -170,10 +170,7 @@ def _owners(review: Review) -> set[int | None]:
 
 
 def hides_answers(actor: Actor, run: Run) -> bool:
-    """Return whether an open review hides the run's answers from the person: from all but the owners.
-
-    The review may be of another run with the same answers, which one of the two reused.
-    """
+    """Return whether an open review, perhaps of another run with the same answers, hides them from the person."""
     reviews = Review.objects.open()
     if actor.user is not None:
         reviews = reviews.exclude(owner=actor.user).exclude(run__owner=actor.user)

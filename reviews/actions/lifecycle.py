@@ -196,7 +196,7 @@ def open_review(review: Review) -> Review:
 
 
 def _note_readers_elsewhere(run: Run) -> None:
-    """Note those who read the run's answers in another run, which shares them, or own that run."""
+    """Note owners and readers of other runs with the same answers."""
     others = Run.objects.sharing_answers(run)
     owners = User.objects.filter(pk__in=others.values("owner"))
     keys = {Actor(user=user).key for user in owners}
