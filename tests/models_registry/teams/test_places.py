@@ -32,8 +32,8 @@ APPS = [
 OF_EVERY_OWNER = {
     # Rows by an id that a row of the same place holds.
     "battles/actions/votes.py", "battles/calls/slots.py", "battles/own_votes.py", "reviews/answers.py",
-    "leaderboard/boards/personal/own_board.py", "leaderboard/counting/tally_copies.py",
-    "leaderboard/counting/vote_arrays.py",
+    "reviews/exports.py", "reviews/queries.py", "leaderboard/boards/personal/own_board.py",
+    "leaderboard/counting/tally_copies.py", "leaderboard/counting/vote_arrays.py",
     "models_registry/health/outcomes.py", "models_registry/versions.py",
     # The operator's: keys, probes, addresses of providers, medians by id, the log of calls.
     "battles/admin/interactions.py", "battles/interactions.py", "arena_site/backups/restoring.py",
