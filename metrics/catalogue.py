@@ -48,6 +48,10 @@ SPAN_DAYS = {Span.DAY: 1, Span.DAYS_7: 7, Span.DAYS_28: 28, Span.WEEK: 7, Span.M
 TEAM = "team"
 
 
+def sessions_stay(days: int) -> bool:
+    return not settings.ARENA_KEEP_DAYS or days <= settings.ARENA_KEEP_DAYS
+
+
 @dataclass(frozen=True)
 class Metric:
     """row, quantile: what MetricDay calls it, and which quantile of its buckets. dims: of `by` and of filters.
@@ -85,8 +89,7 @@ class Metric:
 
     def is_known(self, bucket: Bucket) -> bool:
         """Return whether sessions are kept as long as the figure needs them; later, persons are unknown."""
-        days = max(self.looks_back, SPAN_DAYS[self.span_of(bucket)])
-        return self.adds_up or not settings.ARENA_KEEP_DAYS or days <= settings.ARENA_KEEP_DAYS
+        return self.adds_up or sessions_stay(max(self.looks_back, SPAN_DAYS[self.span_of(bucket)]))
 
     @property
     def adds_up(self) -> bool:
@@ -99,7 +102,7 @@ class Metric:
 
 
 _PLACES = ("mode", "language")
-_OWN_SPANS = ((Bucket.DAY, Span.DAY), (Bucket.WEEK, Span.WEEK), (Bucket.MONTH, Span.MONTH))
+OWN_SPANS = ((Bucket.DAY, Span.DAY), (Bucket.WEEK, Span.WEEK), (Bucket.MONTH, Span.MONTH))
 _LATE = _(
     "Calls of battles whose models are known, until one to two hours ago: of a blind battle once its vote was "
     "aggregated."
@@ -123,7 +126,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "active_people", _("Active people"),
         _("Different persons with a battle begun in the day, the calendar week or the month (UTC)."),
-        Unit.PERSONS, Kind.SUM, _PLACES, spans=_OWN_SPANS,
+        Unit.PERSONS, Kind.SUM, _PLACES, spans=OWN_SPANS,
     ),
     Metric(
         "active_people_7d", _("Active people in 7 days"),
@@ -147,17 +150,17 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "battles_per_person", _("Battles per person, mean"),
         _("Battles begun, for each person with at least one in the day, week or month."),
-        Unit.BATTLES, Kind.MEAN, _PLACES, spans=_OWN_SPANS,
+        Unit.BATTLES, Kind.MEAN, _PLACES, spans=OWN_SPANS,
     ),
     Metric(
         "battles_per_person_p50", _("Battles per person, median"),
         _("Half of the persons with a battle in the day, week or month began at most so many."),
-        Unit.BATTLES, Kind.QUANTILE, _PLACES, "battles_per_person", 0.5, _OWN_SPANS, exact=True,
+        Unit.BATTLES, Kind.QUANTILE, _PLACES, "battles_per_person", 0.5, OWN_SPANS, exact=True,
     ),
     Metric(
         "battles_per_person_p90", _("Battles per person, 90 %"),
         _("Nine in ten of the persons with a battle in the day, week or month began at most so many."),
-        Unit.BATTLES, Kind.QUANTILE, _PLACES, "battles_per_person", 0.9, _OWN_SPANS, exact=True,
+        Unit.BATTLES, Kind.QUANTILE, _PLACES, "battles_per_person", 0.9, OWN_SPANS, exact=True,
     ),
     Metric(
         "votes_per_battle", _("Votes per battle"),

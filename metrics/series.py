@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, timedelta
+from datetime import date, timedelta
 from math import sqrt
 
 from django.conf import settings
@@ -11,7 +11,6 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import DateField, Q, QuerySet, Sum
 from django.db.models.functions import Cast, Trunc
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -22,6 +21,7 @@ from metrics.histograms import middle, quantile_bucket
 from metrics.models import MetricDay
 from metrics.payload_types import MetricLinePayload, MetricPayload, MetricPointPayload, MetricSeriesPayload
 from models_registry.models import LanguageModel
+from models_registry.models.ledger import today
 
 MAX_POINTS, MAX_KEYS = 400, 50
 MIN_PERSONS = 5
@@ -31,10 +31,6 @@ MODEL = "model"
 FILTERS = ("mode", "language", MODEL)
 _Z = 1.959963984540054
 _DAY = timedelta(days=1)
-
-
-def today() -> date:
-    return timezone.now().astimezone(UTC).date()
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
 from common.sql_files import read_sql
 from leaderboard.counting.revealed_calls import BEFORE_ALL
 from leaderboard.models import AggregationRun
+from metrics.catalogue import sessions_stay
 from metrics.histograms import RATIO
 from metrics.models import MetricDay
 
@@ -98,8 +98,7 @@ class Family:
     looks_back: bool = False
 
     def is_counted(self, window: Window) -> bool:
-        days = (window.last - window.first + self.precedes).days + 1
-        return not self.looks_back or not settings.ARENA_KEEP_DAYS or days <= settings.ARENA_KEEP_DAYS
+        return not self.looks_back or sessions_stay((window.last - window.first + self.precedes).days + 1)
 
     def count(self, window: Window, reveal: Reveal) -> dict[Key, Figure]:
         """Return the figures by key; two statements at most."""

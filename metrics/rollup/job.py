@@ -1,22 +1,18 @@
 """Figures of today every ten minutes, and of earlier days every night."""
 
-from datetime import UTC, date, timedelta
+from datetime import date, timedelta
 
 from django.db import connection
-from django.utils import timezone
 
 from metrics.models import MetricDay
 from metrics.rollup.families import ALL, DAILY, MARK, OF_ROWS_THAT_STAY, Reveal, start_of
 from metrics.rollup.writing import roll_up
+from models_registry.models.ledger import today
 
 _DAY = timedelta(days=1)
 _MOMENT = timedelta(microseconds=1)
 # People come back within this time, and most late votes are cast in it.
 SETTLES_AFTER = 8 * _DAY
-
-
-def today() -> date:
-    return timezone.now().astimezone(UTC).date()
 
 
 def roll_up_today() -> None:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from battles.labels.categories import category_names
 from battles.labels.languages import language_name
 from common.errors import InvalidInput, NotFound
-from metrics.catalogue import SPAN_DAYS, Bucket
+from metrics.catalogue import OWN_SPANS, SPAN_DAYS, Bucket, sessions_stay
 from metrics.models import MetricDay
 from metrics.series import MAX_POINTS, MIN_PERSONS, read_days, start_of_bucket, start_of_next, starts_of_buckets, today
 from metrics.statistics.payload_types import (
@@ -27,7 +27,7 @@ from metrics.statistics.payload_types import (
 from reviews.second_opinions.queries import site_agreement
 
 MAX_LINES = 8
-_SPANS = {Bucket.DAY: MetricDay.Span.DAY, Bucket.WEEK: MetricDay.Span.WEEK, Bucket.MONTH: MetricDay.Span.MONTH}
+_SPANS = dict(OWN_SPANS)
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,10 @@ class StatisticsQuery:
         if figure.dim:
             return Bucket.WEEK
         # Different people are known while their sessions are kept.
-        keep, shorter = settings.ARENA_KEEP_DAYS, (self.bucket, Bucket.WEEK)
-        if figure.metric != "site_people" or not keep:
+        if figure.metric != "site_people":
             return self.bucket
-        return next((bucket for bucket in shorter if SPAN_DAYS[_SPANS[bucket]] <= keep), Bucket.DAY)
+        shorter = (self.bucket, Bucket.WEEK)
+        return next((bucket for bucket in shorter if sessions_stay(SPAN_DAYS[_SPANS[bucket]])), Bucket.DAY)
 
 
 # Numbers by metric, dimension, key and first day of the bucket.
