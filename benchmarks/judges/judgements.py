@@ -11,7 +11,7 @@ from django.db.models import When as If
 from django.db.models.functions import Greatest, Least
 from django.utils.safestring import SafeString
 
-from benchmarks.judges.listing import judgements_of
+from benchmarks.judges.listing import judgements_of, shows_later_first
 from benchmarks.models import Case, Entrant, ItemReply, Judge, Judgement, RenderedPrompt, Reply, Run, RunItem, Score
 from common.rendering.blocking import render
 
@@ -136,9 +136,8 @@ class _Texts:
     def is_swapped(self, judgement: Judgement) -> bool:
         if judgement.control or judgement.second_reply_id is None:
             return judgement.is_swapped
-        # The stored one is of the run that was judged first; one that reused its replies may order entrants otherwise.
-        first, second = (self._items[pk].entrant for pk in (judgement.first_reply_id, judgement.second_reply_id))
-        return first.position > second.position
+        first, second = judgement.first_reply_id, judgement.second_reply_id
+        return shows_later_first(self._items[first].entrant, self._items[second].entrant)
 
     def answer(self, reply_id: int) -> JudgedAnswer:
         return JudgedAnswer(self._items[reply_id].entrant, render(self.replies[reply_id]))

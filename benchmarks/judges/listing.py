@@ -38,8 +38,12 @@ class JudgementRow:
 
     @property
     def is_swapped(self) -> bool:
-        # The stored one is of the run that was judged first; one that reused its replies may order entrants otherwise.
-        return self.judgement.is_swapped if self.second is None else self.first.position > self.second.position
+        return self.judgement.is_swapped if self.second is None else shows_later_first(self.first, self.second)
+
+
+def shows_later_first(first: Entrant, second: Entrant) -> bool:
+    """Return whether a pair is swapped in its run; judgements store the order in the run that was judged first."""
+    return first.position > second.position
 
 
 def judgements_of(run: Run, judge: Judge | None = None, *, controls: bool = False) -> QuerySet[Judgement]:
