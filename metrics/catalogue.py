@@ -4,11 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from django.conf import settings
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from metrics.models import MetricDay
+from metrics.models import MetricDay, sessions_stay
 
 Span = MetricDay.Span
 
@@ -46,10 +45,6 @@ EVERY_BUCKET = tuple(Bucket)
 SPAN_DAYS = {Span.DAY: 1, Span.DAYS_7: 7, Span.DAYS_28: 28, Span.WEEK: 7, Span.MONTH: 31}
 # Each team's rows without a dimension.
 TEAM = "team"
-
-
-def sessions_stay(days: int) -> bool:
-    return not settings.ARENA_KEEP_DAYS or days <= settings.ARENA_KEEP_DAYS
 
 
 @dataclass(frozen=True)

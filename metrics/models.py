@@ -1,3 +1,4 @@
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import HashIndex
 from django.db import models
@@ -6,6 +7,10 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Team
+
+
+def sessions_stay(days: int) -> bool:
+    return not settings.ARENA_KEEP_DAYS or days <= settings.ARENA_KEEP_DAYS
 
 
 class MetricDay(models.Model):

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django.utils.translation import ngettext
 
 from metrics.catalogue import Bucket
-from metrics.series import today
+from models_registry.models.ledger import today
 
 # Days until today, and their buckets.
 PERIODS = ((28, Bucket.DAY), (90, Bucket.DAY), (365, Bucket.WEEK), (1095, Bucket.MONTH))

@@ -13,9 +13,8 @@ from django.utils import timezone
 from common.sql_files import read_sql
 from leaderboard.counting.revealed_calls import BEFORE_ALL
 from leaderboard.models import AggregationRun
-from metrics.catalogue import sessions_stay
 from metrics.histograms import RATIO
-from metrics.models import MetricDay
+from metrics.models import MetricDay, sessions_stay
 
 _DAY = timedelta(days=1)
 # Every day that a night has counted has a row of it, also without a battle.

@@ -13,9 +13,9 @@ from django.utils.translation import gettext_lazy
 from battles.labels.categories import category_names
 from battles.labels.languages import language_name
 from common.errors import InvalidInput, NotFound
-from metrics.catalogue import OWN_SPANS, SPAN_DAYS, Bucket, sessions_stay
-from metrics.models import MetricDay
-from metrics.series import MAX_POINTS, MIN_PERSONS, read_days, start_of_bucket, start_of_next, starts_of_buckets, today
+from metrics.catalogue import OWN_SPANS, SPAN_DAYS, Bucket
+from metrics.models import MetricDay, sessions_stay
+from metrics.series import MAX_POINTS, MIN_PERSONS, read_days, start_of_bucket, start_of_next, starts_of_buckets
 from metrics.statistics.payload_types import (
     FigureName,
     StatisticsAgreementPayload,
@@ -24,6 +24,7 @@ from metrics.statistics.payload_types import (
     StatisticsPayload,
     StatisticsPointPayload,
 )
+from models_registry.models.ledger import today
 from reviews.second_opinions.queries import site_agreement
 
 MAX_LINES = 8

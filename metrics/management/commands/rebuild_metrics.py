@@ -5,6 +5,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from metrics.rollup import job
 from metrics.rollup.families import ALL, Family, Reveal
 from metrics.rollup.writing import Difference, roll_up
+from models_registry.models.ledger import today
 
 
 class Command(BaseCommand):
@@ -22,7 +23,7 @@ class Command(BaseCommand):
     def handle(
         self, *args: object, first: date | None, last: date | None, dry_run: bool, losses: bool, **options: object
     ) -> None:
-        first, last = first or job.first_day(), last or job.today() - timedelta(days=1)
+        first, last = first or job.first_day(), last or today() - timedelta(days=1)
         if first is None or first > last:
             raise CommandError("There is no day to count.")
         reveal, done, differing = Reveal.now(), set(), 0
