@@ -7,7 +7,8 @@ from django.db.models import F, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce, Least, Now
 from django.utils import timezone
 
-from benchmarks.models.runs import Entrant, Run, RunCount, RunItem
+from benchmarks.models.items import RunCount, RunItem
+from benchmarks.models.runs import Entrant, Run
 from models_registry import breaker_rule
 from models_registry.health.outcomes import NEUTRAL_FAILURES
 from models_registry.providers import FailureCode

@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.models.runs import RunItem
+from benchmarks.models.items import RunItem
 
 
 class GradeQuerySet(models.QuerySet["Grade"]):

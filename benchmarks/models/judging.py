@@ -8,8 +8,9 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Team
+from benchmarks.models.items import RunItem
 from benchmarks.models.replies import Reply
-from benchmarks.models.runs import Run, RunItem
+from benchmarks.models.runs import Run
 from common.db.triggers import refuse_rows
 from common.ids import new_public_id
 from models_registry.models import LanguageModel

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Team
 from battles.models import Call
-from benchmarks.models.runs import RunItem
+from benchmarks.models.items import RunItem
 from models_registry.models import LanguageModel
 
 
