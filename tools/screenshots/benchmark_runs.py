@@ -54,7 +54,7 @@ def main() -> None:
     to_grade, graded = (
         review_actions.open_review(
             review_actions.create_review(
-                owner=member, run=sample.run, title=title, asks_for=asks_for, opinions_per_item=3
+                owner=member, run=sample.run, title=title, asks_for=asks_for, opinions_per_item=3, least_seconds=0
             )
         )
         for title, asks_for in (("Correct or not?", "pass"), ("Stars", "stars"))
