@@ -109,7 +109,9 @@ class Jury:
 
 @dataclass(frozen=True)
 class JudgeVerdicts:
-    """is_partial: the judge is at work, stopped half way or lost verdicts, so that these are no random part."""
+    """is_partial: these are no random part, because the judge is at work, stopped half way, lost verdicts, or was
+    asked about another run with some of the answers alone.
+    """
 
     judge: Judge
     verdicts: Verdicts
@@ -197,10 +199,11 @@ def read_verdicts(run: Run, judges: Sequence[Judge]) -> list[JudgeVerdicts]:
     by_judge = defaultdict[int, list[Judging]](list)
     for judging in judgings:
         by_judge[judging.judge_id].append(judging)
-    return [
-        JudgeVerdicts(judge, each.verdicts, each.waiting > 0 or each.stopped > 0 or _lost(by_judge[judge.pk]) > 0)
-        for judge, each in read
-    ]
+    return [JudgeVerdicts(judge, each.verdicts, _is_partial(each, by_judge[judge.pk])) for judge, each in read]
+
+
+def _is_partial(read: _Read, judgings: Sequence[Judging]) -> bool:
+    return read.waiting > 0 or read.stopped > 0 or not judgings or _lost(judgings) > 0
 
 
 def _lost(judgings: Sequence[Judging]) -> int:

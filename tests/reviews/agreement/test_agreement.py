@@ -144,6 +144,15 @@ def test_one_person_has_no_ceiling(review: Review):
     page = text_of(make.browser(make.member()).get(address_of(review)).content)
     assert "No pair of answers has opinions of two people" in page
     assert "A calibrated score needs 30 opinions about 10 cases." in page
+    assert "checks’ means" not in page
+
+
+def test_sample_of_cases_says_what_checks_are_about(run: Run, judge: Judge, owner: Actor):
+    review = actions.open_review(actions.create_review(owner=owner.user, run=run, cases=5))
+    vote_as_checks(review, make.member())
+    actions.close_review(review)
+    page = text_of(make.browser(owner).get(address_of(review)).content)
+    assert "The checks’ means are of all questions of the run" in page
 
 
 def test_adaptive_plans_have_no_calibrated_board(owner: Actor, run: Run, judge: Judge, models: list[LanguageModel]):
@@ -189,7 +198,7 @@ def test_cancelled_judge_is_partial_until_all_is_answered(closed: Review, run: R
     assert is_partial() == ("", False)
 
 
-def test_judge_that_lost_judgements_is_partial(run: Run, judge: Judge, owner: Actor, browser: Client):
+def run_with_one_new_answer(owner: Actor, run: Run) -> Run:
     again = samples.reusing_run(owner.user, run)
     asked_anew = ItemReply.objects.get(item__run=again, item__case__key="land-3", item__entrant__position=0)
     asked_anew.reply = Reply.objects.create(
@@ -199,6 +208,23 @@ def test_judge_that_lost_judgements_is_partial(run: Run, judge: Judge, owner: Ac
         finish_reason="stop",
     )
     asked_anew.save()
+    return again
+
+
+def test_judge_asked_about_another_run_alone_is_partial(run: Run, judge: Judge, owner: Actor):
+    again = run_with_one_new_answer(owner, run)
+    review = actions.open_review(actions.create_review(owner=owner.user, run=again))
+    vote_as_checks(review, make.member())
+    review.refresh_from_db()
+    [of_judge] = read_agreement(review).judges
+    assert of_judge.comparison is not None
+    assert (of_judge.board, of_judge.no_board) == (None, "partial")
+    judged_runs.answer(judged_runs.judging(judge, again), "judge-longer")
+    assert read_agreement(review).judges[0].no_board == ""
+
+
+def test_judge_that_lost_judgements_is_partial(run: Run, judge: Judge, owner: Actor, browser: Client):
+    again = run_with_one_new_answer(owner, run)
     judged_runs.answer(judged_runs.judging(judge, again), "judge-longer")
     review = actions.open_review(actions.create_review(owner=owner.user, run=again))
     vote_as_checks(review, make.member())
