@@ -179,8 +179,11 @@ def list_reviews(actor: Actor) -> Lists:
 
 def voted_by(actor: Actor, reviews: Sequence[Review]) -> dict[int, int]:
     """Return numbers of the person's ended battles and grades, by review."""
-    mine = {"review__in": reviews, "person": actor.key, "ended_at__isnull": False}
-    battles = ReviewBattle.objects.filter(**mine, repeats=None).values_list("review").annotate(n=Count("pk"))
-    grades = ReviewGrade.objects.filter(**mine).values_list("review").annotate(n=Count("pk"))
+    mine = Q(person=actor.key)
+    if with_rule := [review for review in reviews if review.has_stop_rule]:
+        mine |= Q(person__in=access.keys_in(with_rule[0], actor), review__in=with_rule)
+    ended = {"review__in": reviews, "ended_at__isnull": False}
+    battles = ReviewBattle.objects.filter(mine, **ended, repeats=None).values_list("review").annotate(n=Count("pk"))
+    grades = ReviewGrade.objects.filter(mine, **ended).values_list("review").annotate(n=Count("pk"))
     counted = dict(battles.order_by().union(grades.order_by()))
     return {review.pk: counted.get(review.pk, 0) for review in reviews}

@@ -118,7 +118,9 @@ def test_member_is_not_shown_the_visitors_pairs(twice: tuple[Review, Actor, Acto
         cast_vote(actor=member, battle=battle, choice=Vote.Choice.TIE)
     assert set(ReviewItem.objects.filter(review=review).values_list("opinions", flat=True)) == {1}
     assert not Vote.objects.exclude(excluded_reason="").exists()
-    assert "7 of 7" in " ".join(make.browser(member).get(review.get_absolute_url()).text.split())
+    browser = make.browser(member)
+    assert "7 of 7" in " ".join(browser.get(review.get_absolute_url()).text.split())
+    assert browser.get(f"/api/v1/reviews/{review.public_id}/").json()["voted"] == 7
 
 
 def test_vote_on_a_pair_of_the_same_visitor_is_repeated(twice: tuple[Review, Actor, Actor]):
