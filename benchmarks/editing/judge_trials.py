@@ -40,6 +40,10 @@ class Trial:
         return "" if self.test is None else failure_message(self.test.error)
 
     @property
+    def is_cut_off(self) -> bool:
+        return self.test is not None and self.test.finish_reason == "length"
+
+    @property
     def scores(self) -> list[tuple[str, float, int]]:
         """Return names, scores and points of the criteria."""
         if self.rubric is None or self.verdict is None or self.rubric.kind != Kind.SCORES:

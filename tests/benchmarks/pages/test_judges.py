@@ -161,10 +161,10 @@ def test_trial_without_texts_names_them(models: list[LanguageModel], browser: Cl
     ("upstream", "kind", "shown"),
     [
         ("judge-longer", "pairwise", "B is better"),
-        ("judge-prose", "pairwise", "No verdict could be read"),
+        ("judge-prose", "pairwise", "The answer does not end with exactly one verdict."),
         ("judge-grades", "scores", "4 of 5"),
-        ("judge-cut", "pairwise", "No verdict could be read"),
-        ("judge-cut", "scores", "No verdict could be read"),
+        ("judge-cut", "pairwise", "The answer was cut off at its greatest length."),
+        ("judge-cut", "scores", "The answer was cut off at its greatest length."),
         ("later-5", "pairwise", "The judge did not answer"),
     ],
 )
