@@ -4,8 +4,9 @@ import hashlib
 import random
 import secrets
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import msgspec
 from django.db import connection, transaction
@@ -21,7 +22,6 @@ from benchmarks.models import (
     CaseFile,
     ItemReply,
     Judge,
-    Judgement,
     Judging,
     Prompt,
     RenderedPrompt,
@@ -45,8 +45,11 @@ from benchmarks.sql import read_sql
 from common.payload_types import JsonObject
 from models_registry.models import LanguageModel
 
-# A batch ends with the case that reaches it.
+Row = TypeVar("Row")
+
 QUESTIONS_PER_BATCH = 1_000
+# PostgreSQL takes no JSON array of 256 MB.
+CHARACTERS_PER_STATEMENT = 10_000_000
 # Control pairs are made from so many replies, drawn by the run's seed.
 CONTROL_REPLIES = 200
 
@@ -83,20 +86,21 @@ def write_judging(run: Run, context: JsonObject, renew_lease: Callable[[], objec
         writer.write_controls(cases)
     left_out = Counter[str]()
     if not judging.is_card:
-        for batch in _batches(cases):
+        for batch in _batches(cases, lambda case: len(case.questions), QUESTIONS_PER_BATCH):
             left_out += writer.write_cases(batch)
             renew_lease()
     _freeze(run, judging, left_out)
 
 
-def _batches(cases: Sequence[JudgedCase]) -> Iterator[list[JudgedCase]]:
-    batch, questions = list[JudgedCase](), 0
-    for case in cases:
-        batch.append(case)
-        questions += len(case.questions)
-        if questions >= QUESTIONS_PER_BATCH:
+def _batches(rows: Iterable[Row], size: Callable[[Row], int], due: int) -> Iterator[list[Row]]:
+    """A batch ends with the row that reaches its due size."""
+    batch, total = list[Row](), 0
+    for row in rows:
+        batch.append(row)
+        total += size(row)
+        if total >= due:
             yield batch
-            batch, questions = [], 0
+            batch, total = [], 0
     if batch:
         yield batch
 
@@ -115,15 +119,17 @@ class _Writer:
         for case in cases:
             left_out.update(case.left_out)
         questions = list(missing_questions(self._judge, cases))
-        texts = self._read(cases, {reply.reply_id for question in questions for reply in question.replies})
+        replies = {reply for question in questions for reply in question.replies}
+        texts = self._read(cases, {reply.reply_id for reply in replies})
+        with_name = {reply for reply in replies if texts.names_itself(reply)}
         asked = list[Question]()
         for question in questions:
-            if any(texts.names_itself(reply) for reply in question.replies):
+            if with_name.intersection(question.replies):
                 left_out["names_itself"] += not question.is_swapped or self._judging.orders == Judging.Orders.RANDOM
                 continue
             asked.append(question)
         forget_unanswered(self._judge, asked)
-        self._insert([self._text(question, texts) for question in asked])
+        self._insert(self._text(question, texts) for question in asked)
         return left_out
 
     @transaction.atomic
@@ -188,53 +194,56 @@ class _Writer:
                 self._rubric, question=question, first=first, second=second, reference=reference, nonce=nonce
             )
 
-    def _insert(self, rows: Sequence[_Text]) -> None:
-        if not rows:
-            return
-        version = self._run.version_id
-        start = Case.objects.filter(version=version).aggregate(last=Max("position"))["last"]
-        start = 0 if start is None else start + 1
-        cases = Case.objects.bulk_create(
-            Case(
-                version_id=version, position=place, key=f"{place + 1:06}", variables=row.variables or {},
-                cluster=row.case.cluster or row.case.key, tags=row.case.tags, metadata={"case": row.case.key},
-            )
-            for place, row in enumerate(rows, start)
-        )  # fmt: skip
-        files = case_files.files_by_case({row.case.pk for row in rows})
-        RenderedPrompt.objects.bulk_create(
-            self._rendered(case, row, files.get(row.case.pk, [])) for case, row in zip(cases, rows, strict=True)
-        )
-        places = [{"case_id": case.pk, "repeat": 0, "place": case.position} for case in cases]
-        with connection.cursor() as cursor:
-            cursor.execute(
-                read_sql("insert_items.sql"),
-                {
-                    "run": self._run.pk, "cases": msgspec.json.encode(places).decode(),
-                    "contexts": msgspec.json.encode([self._context]).decode(),
-                },
-            )  # fmt: skip
-        items = dict(RunItem.objects.filter(run=self._run, case__in=cases).values_list("case", "pk"))
-        Judgement.objects.bulk_create(
-            Judgement(
-                judging=self._judging, judge=self._judge, item_id=items[case.pk], first_reply_id=row.first_reply,
-                second_reply_id=row.second_reply, is_swapped=row.is_swapped, control=row.control,
-                own_family=row.own_family,
-            )
-            for case, row in zip(cases, rows, strict=True)
-        )  # fmt: skip
+    def _insert(self, rows: Iterable[_Text]) -> None:
+        for batch in _batches(rows, _characters, CHARACTERS_PER_STATEMENT):
+            self._insert_batch(batch)
 
-    def _rendered(self, case: Case, row: _Text, files: Sequence[CaseFile]) -> RenderedPrompt:
+    def _insert_batch(self, rows: Sequence[_Text]) -> None:
+        version, run = self._run.version_id, self._run.pk
+        last = Case.objects.filter(version=version).aggregate(last=Max("position"))["last"]
+        start = 0 if last is None else last + 1
+        files = case_files.files_by_case({row.case.pk for row in rows})
+        questions = [
+            self._question_row(place, row, files.get(row.case.pk, [])) for place, row in enumerate(rows, start)
+        ]
+        with connection.cursor() as cursor:
+            ids = {"run": run, "version": version, "prompt": self._prompt.pk}
+            cursor.execute(read_sql("insert_questions.sql"), {**ids, "questions": _json(questions)})
+            cases = cursor.fetchall()
+            places = [{"case_id": case, "repeat": 0, "place": place} for place, case in cases]
+            contexts = _json([self._context])
+            cursor.execute(read_sql("insert_items.sql"), {**ids, "cases": _json(places), "contexts": contexts})
+            ids |= {"judging": self._judging.pk, "judge": self._judge.pk}
+            judgements = [_judgement_row(case, row) for (_place, case), row in zip(cases, rows, strict=True)]
+            cursor.execute(read_sql("insert_judgements.sql"), {**ids, "questions": _json(judgements)})
+
+    def _question_row(self, place: int, row: _Text, files: Sequence[CaseFile]) -> JsonObject:
         encoded = msgspec.json.encode(row.messages)
         source = RenderedSource(
-            self._prompt.pk, case.pk, row.messages, [REPAIR], hashlib.sha256(encoded).hexdigest(),
-            sum(len(message["content"]) for message in row.messages) + len(REPAIR),
+            self._prompt.pk, row.case.pk, row.messages, [REPAIR], hashlib.sha256(encoded).hexdigest(),
+            _characters(row) + len(REPAIR),
         )  # fmt: skip
         case_files.add_files(source, files)
-        return RenderedPrompt(
-            prompt_id=source.prompt, case_id=source.case, messages=source.messages, turns=source.turns,
-            digest=source.digest, characters=source.characters,
-        )  # fmt: skip
+        return {
+            "place": place, "key": f"{place + 1:06}", "judged_case": source.case, "variables": row.variables or {},
+            "messages": source.messages, "turns": source.turns, "digest": source.digest,
+            "characters": source.characters,
+        }  # fmt: skip
+
+
+def _characters(row: _Text) -> int:
+    return sum(len(message["content"]) for message in row.messages)
+
+
+def _judgement_row(case_id: int, row: _Text) -> JsonObject:
+    return {
+        "case_id": case_id, "first_reply": row.first_reply, "second_reply": row.second_reply,
+        "is_swapped": row.is_swapped, "control": row.control, "own_family": row.own_family,
+    }  # fmt: skip
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 class _Texts:

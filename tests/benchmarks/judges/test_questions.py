@@ -134,6 +134,18 @@ def test_killed_preparation_goes_on(subject: Run, monkeypatch: pytest.MonkeyPatc
     assert len(set(judging.run.version.cases.values_list("position", flat=True))) == 64
 
 
+def test_many_characters_are_stored_by_several_statements(subject: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("benchmarks.preparation.judging_items.CHARACTERS_PER_STATEMENT", 1)
+    judging = judged_runs.judging(judge_of(subject), subject)
+    cases = judging.run.version.cases.order_by("position").values_list("position", "key", "metadata__case", "cluster")
+    asked = list(cases)
+    assert [(position, key) for position, key, *_ in asked] == [(n, f"{n + 1:06}") for n in range(24)]
+    assert all(cluster == case for *_, case, cluster in asked)
+    for judgement in judging.judgements.select_related("item", "first_reply"):
+        [_system, user] = RenderedPrompt.objects.get(case=judgement.item.case_id).messages
+        assert judgement.first_reply.text in user["content"]
+
+
 def test_too_long_question_fails_before_its_call(subject: Run):
     model = make.model(context_length=settings.ARENA_MAX_TOKENS + 1_200)
     Reply.objects.filter(model__slug="cyd").update(text="word " * 1_000)
