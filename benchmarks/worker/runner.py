@@ -61,6 +61,7 @@ class RunDriver:
         self._run_id, self._provider, self._serves_people = run_id, provider, serves_people
         self._running: dict[int, tuple[ClaimedItem, asyncio.Task[None]]] = {}
         self._preempted: set[int] = set()
+        self._looked_for_people_at = 0.0
         self._stopping = threading.Event()
         self._lag = LoopLag()
         self._wake = asyncio.Event()
@@ -176,7 +177,10 @@ class RunDriver:
                 task.cancel()
 
     async def _preempt_for_people(self) -> None:
-        """Stop the youngest call to a free model wherever a person waits."""
+        """Stop the youngest call to a free model wherever a person waits; look once in TICK_S."""
+        if time.monotonic() - self._looked_for_people_at < TICK_S:
+            return
+        self._looked_for_people_at = time.monotonic()
         preemptible = self._plan.preemptible
         youngest: dict[int, tuple[ClaimedItem, asyncio.Task[None]]] = {}
         for item, task in self._running.values():  # in the order of claims
