@@ -14,7 +14,7 @@ from battles.auto.matchup import AutoDecision, decide
 from battles.auto.store import store_decision
 from battles.errors import ARENA_OVER_BUDGET, ModelsOverBudget, ProofRequired, TooFewModels
 from battles.labels.labelling import label
-from battles.models import Attachment, Battle, Session
+from battles.models import Answer, Attachment, Battle, Session, Turn
 from battles.moderation.examination import check_prompt, store_findings
 from battles.moderation.findings import Finding
 from battles.prompting import attachments, budget, consent, proof_of_work
@@ -213,7 +213,9 @@ def _create_battle(actor: Actor, session: Session, checked: CheckedRequest) -> B
     contents = attachments.attachment_contents(uploads)
     payer = Payer.of(actor, session.team_id)
     charges = budget.reserve_for_sides([unsaved], sides, payer=payer, quote=quote, contents=contents)
-    turn, answers = insert_battle(battle, sides, prompt=prompt, charges=charges)
+    turn = Turn(battle=battle, index=0, prompt=prompt, trace=tracing.current_traceparent())
+    answers = [Answer(turn=turn, side=side, charge=charges.get(side.position)) for side in sides]
+    insert_battle(battle, answers)
     if quote is not None:
         quote.store(answers, payer)
     attachments.attach(turn, uploads)

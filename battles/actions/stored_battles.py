@@ -5,20 +5,36 @@ from dataclasses import dataclass, replace
 from random import SystemRandom
 
 from django.db import transaction
-from django.db.models.functions import Now
+from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.functions import Coalesce, Now
 from django.utils.safestring import SafeString
 
 from accounts.actor import Actor
 from accounts.models import Team
 from accounts.teams.places import require_member_id
+from battles.actions.battle_rows import insert_battle
 from battles.models import Answer, Battle, Call, Position, Session, Side, Turn
 from battles.prompting.attachments import attach
 from battles.worker.turn_store import names_its_model
+from common.prepared import PreparedQuery
 from common.rendering.blocking import render
 from models_registry.models import LanguageModel
 from uploads.models import Upload
 
 _random = SystemRandom()
+
+
+def _sessions(series: str, place: int) -> QuerySet[Session]:
+    """place: id of a team, or 0."""
+    shown = Battle.objects.filter(session=OuterRef("pk"), series=series)
+    sessions = Session.objects.alias(place=Coalesce("team_id", 0)).filter(Exists(shown), place=place, discarded_at=None)
+    return sessions.order_by("pk")
+
+
+_of_member = PreparedQuery(lambda series, place, user: _sessions(series, place).filter(owner_user=user), str, int, int)
+_of_visitor = PreparedQuery(
+    lambda series, place, visitor: _sessions(series, place).filter(owner_visitor=visitor), str, int, int
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +77,7 @@ def start_stored_battle(
     require_member_id(actor, None if team is None else team.pk)
     # Rendering may take seconds, which no transaction should wait for.
     rendered = [replace(turn, answers=(_rendered(turn.answers[0]), _rendered(turn.answers[1]))) for turn in turns]
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         session = _session_of_review(actor, series, title, team)
         battle = Battle(
             session=session, mode=Battle.Mode.REVIEW, series=series, propensity=propensity,
@@ -80,8 +96,12 @@ def _rendered(answer: StoredAnswer) -> StoredAnswer:
 
 
 def _session_of_review(actor: Actor, series: str, title: str, team: Team | None) -> Session:
-    of_review = Session.objects.owned_by(actor).filter(team=team, battles__series=series)
-    session = of_review.order_by("pk").first()
+    place = team.pk if team is not None else 0
+    if actor.user is not None:
+        sessions = _of_member(series, place, actor.user.pk)
+    else:
+        sessions = [] if actor.visitor is None else _of_visitor(series, place, actor.visitor.pk)
+    session = sessions[0] if sessions else None
     if session is None:
         return Session.objects.create(owner_user=actor.user, owner_visitor=actor.visitor, team=team, title=title)
     Session.objects.filter(pk=session.pk).update(last_active_at=Now())
@@ -94,25 +114,21 @@ def _store(
     models: tuple[LanguageModel, LanguageModel],
     left: LanguageModel | None,
 ) -> Battle:
-    battle.save(force_insert=True)
     first = _random.randrange(2) if left is None else models.index(left)
     order = (first, 1 - first)
     sides = [
         Side(battle=battle, position=position, model=models[index])
         for position, index in zip(Position.values, order, strict=True)
     ]
-    Side.objects.bulk_create(sides)
     rows = [
-        Turn(battle=battle, index=index, prompt=turn.prompt, state=Turn.State.DONE, finished_at=Now())
-        for index, turn in enumerate(turns)
+        Turn(battle=battle, index=index, prompt=turn.prompt, state=Turn.State.DONE) for index, turn in enumerate(turns)
     ]
-    Turn.objects.bulk_create(rows)
     answers = [
         _answer(row, side, turn.answers[index])
         for row, turn in zip(rows, turns, strict=True)
         for side, index in zip(sides, order, strict=True)
     ]
-    Answer.objects.bulk_create(answers)
+    insert_battle(battle, answers)
     for row, turn in zip(rows, turns, strict=True):
         attach(row, turn.attachments)
     battle.set_related(sides=sides, turns=rows, answers=answers)
