@@ -8,10 +8,12 @@ from accounts.teams.roles import Right, teams_with
 from battles.models import Vote
 from benchmarks.models import Run
 from common.errors import NotAllowed
+from common.prepared import PreparedQuery
 from reviews.errors import OwnVotesFirst, ResultsHidden
 from reviews.models import Review, ReviewBattle, Reviewer, ReviewGrade, RunReader
 
 _SHOWN = (Review.State.OPEN, Review.State.CLOSED)
+_readers = PreparedQuery(lambda run, person: RunReader.objects.filter(run=run, person=person), int, str)
 
 
 def _own(actor: Actor) -> Q:
@@ -126,7 +128,7 @@ def knows_answers(actor: Actor, review: Review) -> bool:
         return True
     if review.battle_id is not None:
         return has_voted_before(actor, review)
-    return actor.is_known and RunReader.objects.filter(run=review.run_id, person=actor.key).exists()
+    return actor.is_known and review.run_id is not None and bool(_readers(review.run_id, actor.key))
 
 
 def has_voted_before(actor: Actor, review: Review) -> bool:

@@ -5,7 +5,7 @@ from functools import partial
 from typing import cast
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Count, F, QuerySet
+from django.db.models import Count, F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -40,6 +40,17 @@ _drawn = PreparedQuery(
     ),
     int,
 )
+_open = PreparedQuery(
+    lambda review, person: ReviewBattle.objects.filter(review=review, person=person, ended_at=None), int, str
+)
+_last = PreparedQuery(
+    lambda review, person: (
+        ReviewBattle.objects.select_related("review_item").filter(review=review, person=person)
+        .order_by("-drawn_at", "-pk")[:1]
+    ),
+    int,
+    str,
+)  # fmt: skip
 _replies = PreparedQuery(
     lambda items: (
         ItemReply.objects.select_related("reply__call").defer("reply__call__request")
@@ -73,13 +84,13 @@ def next_battle(actor: Actor, review: Review) -> Battle | None:
 
 def _held(actor: Actor, review: Review) -> ReviewBattle | None:
     """Return the person's open battle with a new lease."""
-    held = ReviewBattle.objects.filter(review=review, person=actor.key, ended_at=None)
-    return _with_new_lease(held) if held.exists() else None
+    held = _open(review.pk, actor.key)
+    return _with_new_lease(held[0]) if held else None
 
 
 @transaction.atomic
-def _with_new_lease(held: QuerySet[ReviewBattle]) -> ReviewBattle | None:
-    drawn = held.select_for_update().first()
+def _with_new_lease(held: ReviewBattle) -> ReviewBattle | None:
+    drawn = ReviewBattle.objects.select_for_update().filter(pk=held.pk, ended_at=None).first()
     if drawn is None:
         return None
     if drawn.battle is not None and _is_lost(drawn.battle):
@@ -111,8 +122,8 @@ def _draw(actor: Actor, review: Review) -> ReviewBattle | None:
     if has_reached_limit(actor, review):
         return None
     counts = not access.knows_answers(actor, review)
-    last = ReviewBattle.objects.filter(review=review, person=actor.key).order_by("-drawn_at", "-pk")
-    last_case = last.values_list("review_item__case", flat=True).first()
+    last = _last(review.pk, actor.key)
+    last_case = last[0].review_item.case_id if last else None
     parameters: Parameters = {
         "review": review.pk, "person": actor.key, "keys": access.keys_in(review, actor),
         "most": review.opinions_per_item, "counts": counts, "last_case": last_case,

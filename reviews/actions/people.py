@@ -10,12 +10,14 @@ from accounts.actor import Actor
 from accounts.models import User
 from battles.models import Vote, VoteQuerySet
 from common.payload_types import JsonObject
+from common.prepared import PreparedQuery
 from leaderboard.counting.vote_changes import exclude_votes, include_votes
 from reviews.actions.stopping import apply_rule
 from reviews.errors import ReviewState
 from reviews.models import GradedAnswer, Review, ReviewBattle, Reviewer, ReviewGrade
 
 SET_ASIDE = Vote.ExcludedReason.SET_ASIDE
+_known = PreparedQuery(lambda review, person: Reviewer.objects.filter(review=review, person=person), int, str)
 
 
 def note_reviewer(actor: Actor, review: Review) -> Reviewer:
@@ -23,9 +25,8 @@ def note_reviewer(actor: Actor, review: Review) -> Reviewer:
 
     Raises TooManyRequests for new visitors of a network: each reserves a pair.
     """
-    known = Reviewer.objects.filter(review=review, person=actor.key).first()
-    if known is not None:
-        return known
+    if known := _known(review.pk, actor.key):
+        return known[0]
     if actor.user is None and not review.is_joined:
         actor.count("reviewer", fail_open=True)
     return Reviewer.objects.get_or_create(review=review, person=actor.key)[0]
