@@ -44,6 +44,10 @@ class Trial:
         return self.test is not None and self.test.finish_reason == "length"
 
     @property
+    def is_filtered(self) -> bool:
+        return self.test is not None and self.test.finish_reason == "content_filter"
+
+    @property
     def scores(self) -> list[tuple[str, float, int]]:
         """Return names, scores and points of the criteria."""
         if self.rubric is None or self.verdict is None or self.rubric.kind != Kind.SCORES:

@@ -165,6 +165,7 @@ def test_trial_without_texts_names_them(models: list[LanguageModel], browser: Cl
         ("judge-grades", "scores", "4 of 5"),
         ("judge-cut", "pairwise", "The answer was cut off at its greatest length."),
         ("judge-cut", "scores", "The answer was cut off at its greatest length."),
+        ("content-filter", "pairwise", "content filter cut the answer off."),
         ("later-5", "pairwise", "The judge did not answer"),
     ],
 )
