@@ -18,6 +18,7 @@ from models_registry.models import LanguageModel
 from reviews import actions
 from reviews.actions.stopping import decide_anew, end_away_people
 from reviews.models import Contrast, Review, ReviewBattle, Reviewer, ReviewItem
+from reviews.queries import voted_by
 from reviews.tasks import publish_boards
 from tests import make
 from tests.reviews.ruling import prefer, ruled
@@ -121,6 +122,19 @@ def test_member_is_not_shown_the_visitors_pairs(twice: tuple[Review, Actor, Acto
     browser = make.browser(member)
     assert "7 of 7" in " ".join(browser.get(review.get_absolute_url()).text.split())
     assert browser.get(f"/api/v1/reviews/{review.public_id}/").json()["voted"] == 7
+
+
+def test_reviews_with_and_without_a_rule_are_counted_together(
+    twice: tuple[Review, Actor, Actor], sample: Sample, models: list[LanguageModel]
+):
+    review, visitor, member = twice
+    drafted = actions.create_review(owner=sample.run.owner, run=sample.run, audience="everyone", repeats_percent=0)
+    without_rule = actions.open_review(drafted)
+    prefer(without_rule, visitor, models[0])
+    sign_in(visitor, member)
+    prefer(without_rule, member, models[1])
+    assert voted_by(member, [without_rule, review]) == {without_rule.pk: 2, review.pk: 3}
+    assert voted_by(make.member(), [without_rule, review]) == {without_rule.pk: 0, review.pk: 0}
 
 
 def test_vote_on_a_pair_of_the_same_visitor_is_repeated(twice: tuple[Review, Actor, Actor]):
