@@ -243,6 +243,10 @@ def retry_failed(run: Run) -> Run:
     again = RunItem.objects.filter(run=run, state__in=[RunItem.State.FAILED, RunItem.State.SKIPPED])
     again = again.exclude(error="prompt_too_long", attempt=0)  # known before the first call
     again = again.exclude(entrant__model=None).filter(entrant__left_out_at=None)  # imported, left out
+    if run.is_judging and again.exists():
+        again = again.exclude(judgement=None)
+        if not again.exists():
+            raise WrongState(_("Nothing is left to ask: another judging has asked it again, or it was deleted."))
     if not again.update(state=RunItem.State.QUEUED, error="", attempt=0, due_at=Now(), finished_at=None):
         raise WrongState(_("Nothing failed."))
     run.state, run.reason, run.finished_at, run.driven_until = Run.State.RUNNING, "", None, None

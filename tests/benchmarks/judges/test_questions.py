@@ -48,6 +48,8 @@ def test_questions_without_an_answer_are_asked_again(subject: Run):
         judged_runs.judging(judge, subject)  # the first one is under way
     actions.cancel_run(first.run)
     assert judged_runs.judging(judge, subject).run.item_count == 4
+    with pytest.raises(WrongState, match="another judging"):  # it would be paid for twice
+        actions.retry_failed(first.run)
 
 
 def test_pair_is_asked_once_in_each_order(subject: Run):
