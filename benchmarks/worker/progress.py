@@ -8,7 +8,6 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.db.models.functions import Greatest, Now
-from django.utils import timezone
 
 from battles.calls import mark_calls_lost
 from battles.models import Call
@@ -16,7 +15,7 @@ from benchmarks.models import Entrant, ItemCall, Run, RunItem
 from benchmarks.models.entrant_calls import let_go_on
 from benchmarks.reports.store import compute_report, store_report
 from benchmarks.worker.claims import ClaimedItem
-from models_registry.models.ledger import seconds_until_next_month, seconds_until_tomorrow
+from models_registry.models.ledger import end_of_this_month, end_of_today
 from models_registry.providers import FailureCode
 
 logger = logging.getLogger(__name__)
@@ -86,9 +85,9 @@ def pause(run_id: int, reason: str, paced_from: datetime | None) -> bool:
 def _end_of(reason: str) -> datetime | None:
     """Return when a budget begins anew; None for other reasons."""
     if reason in (Run.Reason.DAY_BUDGET, Run.Reason.TEAM_DAY):
-        return timezone.now() + timedelta(seconds=seconds_until_tomorrow())
+        return end_of_today()
     if reason in Run.OF_TEAM:
-        return timezone.now() + timedelta(seconds=seconds_until_next_month())
+        return end_of_this_month()
     return None
 
 

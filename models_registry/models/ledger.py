@@ -22,9 +22,12 @@ def today() -> date:
     return timezone.now().astimezone(UTC).date()
 
 
+def end_of_today() -> datetime:
+    return datetime.combine(today() + timedelta(days=1), time(), UTC)
+
+
 def seconds_until_tomorrow() -> float:
-    midnight = datetime.combine(today() + timedelta(days=1), time(), UTC)
-    return (midnight - timezone.now()).total_seconds()
+    return (end_of_today() - timezone.now()).total_seconds()
 
 
 def this_month() -> date:
@@ -40,8 +43,12 @@ def next_month(month: date) -> date:
     return (month + timedelta(days=31)).replace(day=1)
 
 
+def end_of_this_month() -> datetime:
+    return start_of_month(next_month(this_month()))
+
+
 def seconds_until_next_month() -> float:
-    return (start_of_month(next_month(this_month())) - timezone.now()).total_seconds()
+    return (end_of_this_month() - timezone.now()).total_seconds()
 
 
 _MODEL_IS_ANOTHER_TEAMS = """EXISTS (
