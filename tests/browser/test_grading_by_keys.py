@@ -48,13 +48,16 @@ from accounts.models import User
 from benchmarks import streaming
 from benchmarks.models import Run
 from models_registry.models import LanguageModel
+from django.db import transaction
 from tests.worlds.benchmarks import samples
 """
+# Workers see the second run paused only: they would answer it.
 TWO_RUNS = """
 owner, models = User.objects.get(email="{email}"), list(LanguageModel.objects.order_by("pk")[:2])
 version = samples.sample(owner, models).run.version
-live = samples.live_run(owner, version, models)
-Run.objects.filter(pk=live.pk).update(state="paused")
+with transaction.atomic():
+    live = samples.live_run(owner, version, models)
+    Run.objects.filter(pk=live.pk).update(state="paused")
 print(version.runs.get(name="First look").public_id, live.public_id)
 """
 ONE_ANSWER = """
