@@ -3,7 +3,6 @@ from random import SystemRandom
 from typing import NamedTuple, cast
 
 from django.db import transaction
-from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
@@ -71,10 +70,7 @@ def start_battle(
     with tracing.span(SpanName.START_BATTLE, person=actor.key) as span:
         require_place_id(actor, session.team_id)
         checked = _check_request(actor, prompt, battle_request, proof, session.team_id)
-        with transaction.atomic():
-            battle = _create_with_affordable_models(actor, session, checked)
-            Session.objects.filter(pk=session.pk).update(last_active_at=Now())
-        return _described(span, battle)
+        return _described(span, _create_with_affordable_models(actor, session, checked))
 
 
 def _described(span: Span, battle: Battle) -> Battle:

@@ -6,7 +6,7 @@ from random import SystemRandom
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Coalesce
 from django.utils.safestring import SafeString
 
 from accounts.actor import Actor
@@ -101,11 +101,9 @@ def _session_of_review(actor: Actor, series: str, title: str, team: Team | None)
         sessions = _of_member(series, place, actor.user.pk)
     else:
         sessions = [] if actor.visitor is None else _of_visitor(series, place, actor.visitor.pk)
-    session = sessions[0] if sessions else None
-    if session is None:
-        return Session.objects.create(owner_user=actor.user, owner_visitor=actor.visitor, team=team, title=title)
-    Session.objects.filter(pk=session.pk).update(last_active_at=Now())
-    return session
+    if sessions:
+        return sessions[0]
+    return Session(owner_user=actor.user, owner_visitor=actor.visitor, team=team, title=title)
 
 
 def _store(

@@ -1,4 +1,5 @@
--- Insert a battle with its sides, turns and answers, and its session unless that has an id (rows: a JSON object).
+-- Insert a battle with its sides, turns and answers, and its session (rows: a JSON object). A session with an id has it
+-- already, and has just been active.
 -- Return a row per answer: ids of session and battle, the time, its public id, ids of its side, its turn and itself.
 WITH given AS (
     SELECT %s::jsonb AS rows
@@ -11,6 +12,11 @@ new_session AS (
     FROM given, jsonb_populate_record(NULL::battles_session, given.rows -> 'session') AS session
     WHERE session.id IS NULL
     RETURNING id
+),
+active_session AS (
+    UPDATE battles_session AS session SET last_active_at = statement_timestamp()
+    FROM given
+    WHERE session.id = (given.rows #>> '{session,id}')::bigint
 ),
 new_battle AS (
     INSERT INTO battles_battle (

@@ -40,6 +40,7 @@ _drawn = PreparedQuery(
     ),
     int,
 )
+_locked = PreparedQuery(lambda pk: ReviewBattle.objects.select_for_update().filter(pk=pk), int)
 _open = PreparedQuery(
     lambda review, person: ReviewBattle.objects.filter(review=review, person=person, ended_at=None), int, str
 )
@@ -195,7 +196,7 @@ def _shown(actor: Actor, review: Review, drawn: ReviewBattle) -> Battle:
         if review.battle_id is not None and not Review.objects.lock(review.pk).takes_votes:
             raise ReviewTakesNoVotes  # withdrawn meanwhile, perhaps because its texts were deleted
         # Joined rows would be those from before the wait for the lock.
-        drawn = ReviewBattle.objects.select_for_update().get(pk=drawn.pk)
+        [drawn] = _locked(drawn.pk)
         if drawn.battle is None:  # else another tab was faster
             drawn.battle = start_stored_battle(
                 actor, series=review.public_id, title=title, team=review.team, turns=turns,

@@ -92,7 +92,7 @@ def test_statements_of_start_are_few(person: Actor):
     turns = two_turns(*models)
     with CaptureQueriesContext(connection) as queries:
         start_stored_battle(person, series="a-review", title="", team=None, turns=turns, models=models, propensity=1.0)
-    assert len([query for query in queries if "SAVEPOINT" not in query["sql"]]) <= 3
+    assert len([query for query in queries if "SAVEPOINT" not in query["sql"]]) <= 2
 
 
 def test_outsider_starts_no_battle_in_team(person: Actor):
