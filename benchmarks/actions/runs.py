@@ -21,7 +21,7 @@ from benchmarks.actions.case_files import require_usable_files
 from benchmarks.actions.templates import freeze_version
 from benchmarks.errors import RunNotPossible, TooManyRuns, WrongState
 from benchmarks.estimates import answer_cap
-from benchmarks.models import CaseFile, Entrant, Prompt, Run, RunItem, TemplateVersion
+from benchmarks.models import CaseFile, Entrant, Judge, Prompt, Run, RunItem, TemplateVersion
 from benchmarks.models.entrant_calls import let_go_on
 from benchmarks.tasks import wake_after_commit
 from common.errors import InvalidInput
@@ -244,6 +244,8 @@ def retry_failed(run: Run) -> Run:
     again = again.exclude(error="prompt_too_long", attempt=0)  # known before the first call
     again = again.exclude(entrant__model=None).filter(entrant__left_out_at=None)  # imported, left out
     if run.is_judging and again.exists():
+        # Another judging of the same judge may be taking these questions over.
+        Judge.objects.select_for_update(no_key=True, of=("self",)).get(judgings__run=run)
         again = again.exclude(judgement=None)
         if not again.exists():
             raise WrongState(_("Nothing is left to ask: another judging has asked it again, or it was deleted."))
